@@ -26,7 +26,6 @@ type Challenge struct {
 	Rule      string        `json:"rule"`    // of the decisive finding
 	Reason    string        `json:"reason"`
 	Request   string        `json:"request,omitempty"` // the approval request that a right code answers, of a verify challenge
-	Boot      string        `json:"boot,omitempty"`    // of the process that paused the agent: a verify challenge ends with it
 	Created   time.Time     `json:"created"`
 
 	CodeHash string    `json:"code_hash,omitempty"` // SHA-256 of the code in force; empty: burned, or none was issued

@@ -23,7 +23,10 @@ const (
 	// approve what a server, or a tool of it, shows; Subject is its name, Detail the digest of what was looked at; loosens
 	VerbApproveTool    Verb = "approve-tool"
 	VerbQuarantineTool Verb = "quarantine-tool" // put it into quarantine; Subject is its name
-	VerbReadSealed     Verb = "read-sealed"     // read recorded inputs that hold secrets; Subject says which; loosens
+	// vouch for what is in use since its first use; Subject is its name, Detail the digest of what was looked at; loosens, as it
+	// then stands by a person's word
+	VerbSignTools  Verb = "sign-tools"
+	VerbReadSealed Verb = "read-sealed" // read recorded inputs that hold secrets; Subject says which; loosens
 	// put the ruleset into force that decides in the shadow; Subject is its digest, Detail that of the one it replaces; loosens
 	VerbPromoteRules Verb = "promote-rules"
 	// let keys sign that any process of their owner can use; Subject is the home, Detail whether they may; loosens

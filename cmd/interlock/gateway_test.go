@@ -33,7 +33,14 @@ func notesServer() {
 		result := `{}`
 		switch m.Method {
 		case "initialize":
-			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"notes","version":"1"}}`
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}` + otherLists() +
+				`},"serverInfo":{"name":"notes","version":"1"}}`
+		case "prompts/list", "resources/list", "resources/templates/list":
+			result = otherList(m.Method)
+		case "prompts/get":
+			result = `{"messages":[{"role":"user","content":{"type":"text","text":"the prompt"}}]}`
+		case "resources/read":
+			result = `{"contents":[{"uri":"note://x","text":"the resource"}]}`
 		case "tools/list":
 			result = `{"tools":[{"name":"read_note","inputSchema":{"type":"object"}},{"name":"run_command","inputSchema":{"type":"object"}},` +
 				`{"name":"write_file","inputSchema":{"type":"object"}},{"name":"read_then_die","inputSchema":{"type":"object"}}]}`
@@ -90,4 +97,25 @@ func TestServerName(t *testing.T) {
 			t.Errorf("%.60s is called %q, want %q", command, got, want)
 		}
 	}
+}
+
+// otherLists are the capabilities of a notes server beside its tools: what there are files for in its directory.
+func otherLists() (capabilities string) {
+	for name, file := range map[string]string{"prompts": "prompts.json", "resources": "resources.json"} {
+		if _, err := os.Stat(file); err == nil {
+			capabilities += `,"` + name + `":{}`
+		}
+	}
+	return capabilities
+}
+
+// otherList is a list as a file has it.
+func otherList(method string) string {
+	in := map[string][2]string{"prompts/list": {"prompts", "prompts.json"}, "resources/list": {"resources", "resources.json"},
+		"resources/templates/list": {"resourceTemplates", "templates.json"}}[method]
+	list, err := os.ReadFile(in[1])
+	if err != nil {
+		list = []byte("[]")
+	}
+	return `{"` + in[0] + `":` + strings.Join(strings.Fields(string(list)), " ") + `}`
 }

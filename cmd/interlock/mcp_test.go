@@ -274,7 +274,7 @@ func TestAHumansCodeLetsAnMCPAgentGoOn(t *testing.T) {
 }
 
 // A dangerous step pauses for a code and stops nothing for good: other steps wait and name the challenge, an execution may be
-// started, a restart ends the pause, and the code lets exactly that step pass.
+// started, a restart does not end the pause, and the code lets exactly that step pass, also when it is given to another process.
 func TestADangerousMCPStepWaitsForACode(t *testing.T) {
 	spec.Covers(t, "AQL-D-8.2d", "AQL-8.8.3b", "AQL-8.8.2d", "AQL-D-5.2")
 	rig := newRig(t)
@@ -299,11 +299,16 @@ func TestADangerousMCPStepWaitsForACode(t *testing.T) {
 	if answer := rig.call(session, "execute_agent", map[string]any{"element_name": "new"}); answer["success"] != true {
 		t.Errorf("a new execution meanwhile: %v", answer)
 	}
+	session.Close()
 	second := rig.client("after a restart", nil)
 	rig.call(second, "execute_agent", map[string]any{"element_name": "task"})
-	if d := rig.step(second, "task", "reading README.md"); d["continue"] != true {
+	if d := rig.step(second, "task", "reading README.md"); d["continue"] != false || challengeIn(d) != challenge {
 		t.Errorf("another process: %v", d)
 	}
+	if d := rig.step(second, "task", "calling purge_cache on the web server"); d["continue"] != false || challengeIn(d) != challenge {
+		t.Errorf("the same step in another process: %v", d)
+	}
+	session = second
 	if answer := rig.call(session, "verify_challenge",
 		map[string]any{"challenge_id": challenge, "code": rig.human.code(challenge)}); answer["success"] != true {
 		t.Fatalf("the right code: %v", answer)

@@ -18,6 +18,7 @@ type toolsCommand struct {
 	List       toolsList       `cmd:"" default:"withargs" help:"List the servers behind the gateway and their tools, with what is in quarantine and why."`
 	Show       toolsShow       `cmd:"" help:"Show a tool or a server: its standing, and how what was seen last differs from what was approved."`
 	Approve    toolsApprove    `cmd:"" help:"Approve a tool, or a server, as it was seen last, signed with an operator's SSH key."`
+	Sign       toolsSign       `cmd:"" help:"Sign for what is in use because first use was trusted: one thing, or all of a server."`
 	Quarantine toolsQuarantine `cmd:"" help:"Put a tool, or a server with all its tools, into quarantine."`
 }
 
@@ -25,6 +26,7 @@ type toolsList struct {
 	listFlags
 	Server      string `arg:"" optional:"" help:"Only this server's."`
 	Quarantined bool   `help:"Only what is in quarantine."`
+	Unsigned    bool   `help:"Only what is in use since its first use and nobody has signed for yet."`
 	JSON        bool   `name:"json" help:"Print one JSON object to a line."`
 }
 
@@ -42,7 +44,7 @@ func (c *toolsList) Run(p *program) error {
 	defer c.more(p, all.More())
 	var pins []interlock.Pin
 	for _, pin := range all.Rows {
-		if !(c.Quarantined && pin.Status == interlock.PinApproved) {
+		if !(c.Quarantined && pin.Status == interlock.PinApproved) && !(c.Unsigned && !pin.Unsigned()) {
 			pins = append(pins, pin)
 		}
 	}
@@ -84,7 +86,7 @@ func (c *toolsList) pins(p *program, backend *embedded.Backend) (admission.List[
 		return admission.Listed[interlock.Pin](p.ctx, backend, ledger.Pin, ledger.Every(c.limit()))
 	}
 	var list admission.List[interlock.Pin]
-	if strings.Contains(c.Server, ".") {
+	if strings.ContainsAny(c.Server, "./") {
 		return list, nil // no server is called that
 	}
 	standing, err := backend.Ground(p.ctx, admission.PinsOf(c.Server))
@@ -96,12 +98,7 @@ func (c *toolsList) pins(p *program, backend *embedded.Backend) (admission.List[
 }
 
 // pinName is what a pin is called on the command line.
-func pinName(pin interlock.Pin) string {
-	if pin.Tool == "" {
-		return pin.Server
-	}
-	return pin.Server + "." + pin.Tool
-}
+func pinName(pin interlock.Pin) string { return interlock.PinSubject(pin.Server, pin.Tool) }
 
 type toolsShow struct {
 	Subject string `arg:"" name:"tool" help:"SERVER.TOOL, or SERVER for all of it."`
@@ -123,7 +120,7 @@ func (c *toolsShow) Run(p *program) error {
 		if err := showPins(p, p.stdout, backend, pins); err != nil || len(pins) != 1 {
 			return err
 		}
-		return showWhole(p, backend, pins[0])
+		return showWhole(p, p.stdout, backend, pins[0])
 	}
 	for _, pin := range pins {
 		approved, seen, err := definitions(p, backend, pin)
@@ -190,13 +187,13 @@ func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlo
 
 // showWhole prints the definition of a tool of which nothing differs, which showPins leaves out: whoever trusted
 // first use has not read it yet.
-func showWhole(p *program, backend *embedded.Backend, pin interlock.Pin) error {
+func showWhole(p *program, w io.Writer, backend *embedded.Backend, pin interlock.Pin) error {
 	approved, seen, err := definitions(p, backend, pin)
 	if err != nil || pin.Tool == "" || len(admission.Differences(approved, seen)) > 0 {
 		return err
 	}
 	for _, place := range admission.Differences(nil, seen) {
-		if _, err := fmt.Fprintf(p.stdout, "  %s\n    %s\n", place.Pointer, strings.Join(place.After, "\n    ")); err != nil {
+		if _, err := fmt.Fprintf(w, "  %s\n    %s\n", place.Pointer, strings.Join(place.After, "\n    ")); err != nil {
 			return err
 		}
 	}
@@ -243,6 +240,7 @@ func (c *toolsQuarantine) Run(p *program) error {
 	return changePins(p, backend, interlock.VerbQuarantineTool, c.Subject, "", c.Reason, c.orderFlags)
 }
 
+// changePins has an operator sign an order about pins, and hands it in.
 func changePins(p *program, backend *embedded.Backend, verb interlock.Verb, subject, detail, reason string, who orderFlags) error {
 	given, err := newOrder(verb, subject, detail, reason, interlock.Requester{})
 	if err != nil {
@@ -253,8 +251,11 @@ func changePins(p *program, backend *embedded.Backend, verb interlock.Verb, subj
 		return err
 	}
 	did := "approved"
-	if verb == interlock.VerbQuarantineTool {
+	switch verb {
+	case interlock.VerbQuarantineTool:
 		did = "put into quarantine"
+	case interlock.VerbSignTools:
+		did = "signed"
 	}
 	return p.done(done, "%s: %s by order of %s", printable(subject), did, given.Operator)
 }

@@ -226,13 +226,11 @@ type Config struct {
 	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
 	Now          func() time.Time
 	Random       io.Reader
-	ApprovalTTL  time.Duration // how long a request waits and an approval lives; 0 means one hour
-	MaxQuestions int           // of one agent, waiting at once and new within an hour; 0 sets no bound
-	CodeTTL      time.Duration // how long a challenge's code counts; 0 means five minutes
-	Notify       Notifier      // optional: takes codes to humans; without it nobody is told
-	// names this process, anew each time; a verify challenge ends with it. Empty: made from Random
-	Boot  string
-	Alert func(kind, message string) // optional: told of every alert event, without secrets
+	ApprovalTTL  time.Duration              // how long a request waits and an approval lives; 0 means one hour
+	MaxQuestions int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
+	CodeTTL      time.Duration              // how long a challenge's code counts; 0 means five minutes
+	Notify       Notifier                   // optional: takes codes to humans; without it nobody is told
+	Alert        func(kind, message string) // optional: told of every alert event, without secrets
 
 	Record Recorder // how what decisions were made from is kept
 
@@ -306,12 +304,7 @@ func New(c Config) (*Admission, error) {
 	if c.Candidate != nil {
 		a.shadow = newShadow(a)
 	}
-	if c.Boot != "" {
-		return a, nil
-	}
-	var err error
-	a.config.Boot, err = a.random(8)
-	return a, err
+	return a, nil
 }
 
 // Close closes the store after what is under way has been committed.

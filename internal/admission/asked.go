@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -44,20 +43,11 @@ func (a *Admission) Request(ctx context.Context, id string) (interlock.ApprovalR
 	return r, ok, nil
 }
 
-// Withdraw takes a pending request back for the side that asked: its user said no, or its client gave up. It is a no, so
-// nobody needs to prove it; the log holds it as a refusal and not as an operator's answer. A request that is answered already
-// stays as it is, and the error says conflict then.
-func (a *Admission) Withdraw(ctx context.Context, r interlock.Requester, id, why string) error {
-	return a.takeBack(ctx, r, id, why, interlock.RequestPending)
-}
-
-// Forgo is Withdraw for a side that does not want the action any more, whatever was answered: an approval that nobody has used ends
-// as if its time had passed, so that it can't be spent on what everybody believes to be cancelled. Who gave it stays in the log.
+// Forgo takes a request back for the side that asked: its user said no, or its client gave up. It is a no, so nobody needs to prove
+// it; the log holds it as a refusal and not as an operator's answer. An approval that nobody has used ends as if its time had passed,
+// so that it can't be spent on what everybody believes to be cancelled; who gave it stays in the log. What is over already, or was
+// used, stays as it is, and the error says conflict then.
 func (a *Admission) Forgo(ctx context.Context, r interlock.Requester, id, why string) error {
-	return a.takeBack(ctx, r, id, why, interlock.RequestPending, interlock.RequestApproved)
-}
-
-func (a *Admission) takeBack(ctx context.Context, r interlock.Requester, id, why string, from ...interlock.RequestStatus) error {
 	if _, err := a.Asked(ctx, r, id); err != nil {
 		return err
 	}
@@ -65,8 +55,12 @@ func (a *Admission) takeBack(ctx context.Context, r interlock.Requester, id, why
 	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Request, id)),
 		func(standing ledger.Standing) (ledger.Change, error) {
 			request := standing.Requests[id]
-			if request.ID == "" || !slices.Contains(from, request.Status) {
+			if request.Status != interlock.RequestPending && request.Status != interlock.RequestApproved {
 				return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "request", "this request is answered already")
+			}
+			if pauses(request) { // or an agent could end what holds it
+				return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "request",
+					"this request pauses its agent, which ends by its answer or its time and by nothing that the agent's side does")
 			}
 			payload, err := auditlog.RefusalRecord{Door: "requester", Code: "withdrawn", Reason: why, Request: id}.Payload()
 			if err != nil {

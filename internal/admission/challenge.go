@@ -54,12 +54,12 @@ func binds(c interlock.Challenge, r interlock.Requester, standing ledger.Standin
 	return c.Binds(r) || registered && c.Requester.Agent == r.Agent
 }
 
-// verifying returns the verify challenge that pauses a requester: one of this process that has not expired. It does not
-// survive a restart and does not keep a new execution from starting (MCP-AQL 8.8.3).
-func (a *Admission) verifying(standing ledger.Standing, r interlock.Requester,
-	now time.Time) (pause interlock.Challenge, paused bool) {
+// verifying returns the verify challenge that pauses a requester: one that nobody has answered and that has not expired, whichever
+// process gave it. An agent that starts its own server could end that process; the pause stands in the ledger, with what verifies its
+// code and not the code (MCP-AQL 8.6.4). It does not keep a new execution from starting (8.8.3).
+func verifying(standing ledger.Standing, r interlock.Requester, now time.Time) (pause interlock.Challenge, paused bool) {
 	for _, c := range standing.Challenges {
-		if c.Kind == interlock.ChallengeVerify && c.Ended.IsZero() && c.Boot == a.config.Boot && now.Before(c.Expires) &&
+		if c.Kind == interlock.ChallengeVerify && c.Ended.IsZero() && now.Before(c.Expires) &&
 			binds(c, r, standing) && (!paused || c.ID < pause.ID) {
 			pause, paused = c, true
 		}
@@ -110,13 +110,13 @@ func (a *Admission) challenged(change *ledger.Change, p Case, shown interlock.Pr
 	if stops(p, d) {
 		return a.issue(change, p, shown, d, now, answer, interlock.Challenge{Kind: interlock.ChallengeBlock})
 	}
-	if pause, paused := a.verifying(standing, p.Requester, now); p.Loop != nil && paused && !answer.Answer.Allowed() {
+	if pause, paused := verifying(standing, p.Requester, now); p.Loop != nil && paused && !answer.Answer.Allowed() {
 		answer.Challenge, answer.Channels = pause.ID, pause.Channels
 		return nil, nil
 	}
 	if p.Loop != nil && answer.Request != "" && owes(d) {
 		return a.issue(change, p, shown, d, now, answer,
-			interlock.Challenge{Kind: interlock.ChallengeVerify, Request: answer.Request, Boot: a.config.Boot})
+			interlock.Challenge{Kind: interlock.ChallengeVerify, Request: answer.Request})
 	}
 	return nil, nil
 }

@@ -10,25 +10,28 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// maxDefinition bounds one definition in canonical form, and maxToolName its name, in bytes.
+// maxDefinition bounds one definition in canonical form, maxToolName its name and maxURI a name that is an address; a resource with
+// one beyond maxPinnedURI has no pin of its own, because no order could name it in its subject. In bytes.
 const (
 	maxDefinition = 256 << 10
 	maxToolName   = 256
+	maxURI        = 2048
+	maxPinnedURI  = 400
 )
 
-// A definition is a tool's definition as a server sent it. Without a text it can't be read, or stands for a tool that has
+// A definition is what a server sent of one thing it offers. Without a text it can't be read, or stands for a name that has
 // one already.
 type definition struct {
-	tool   string
+	tool   string          // what it is pinned under
 	text   json.RawMessage // canonical
 	digest interlock.Digest
 }
 
-func readDefinitions(raw []json.RawMessage) []definition {
+func readDefinitions(of string, raw []json.RawMessage) []definition {
 	out := make([]definition, len(raw))
 	seen := map[string]bool{}
 	for i, r := range raw {
-		d := readDefinition(r)
+		d := readDefinition(of, r)
 		if d.tool != "" && seen[d.tool] {
 			d.text, d.digest = nil, ""
 		}
@@ -38,7 +41,9 @@ func readDefinitions(raw []json.RawMessage) []definition {
 	return out
 }
 
-func readDefinition(raw json.RawMessage) definition {
+// readDefinition reads one definition of a list. What a list of tools holds under a name that something else is pinned under
+// can't be told apart from it, and so can't be read.
+func readDefinition(of string, raw json.RawMessage) definition {
 	if len(raw) > 2*maxDefinition {
 		return definition{}
 	}
@@ -47,12 +52,61 @@ func readDefinition(raw json.RawMessage) definition {
 		return definition{}
 	}
 	var named struct {
-		Name string `json:"name"`
+		Name     string `json:"name"`
+		URI      string `json:"uri"`
+		Template string `json:"uriTemplate"`
 	}
-	if err := strictjson.DecodeLenient(text, &named); err != nil || !properName(named.Name) {
+	if err := strictjson.DecodeLenient(text, &named); err != nil {
 		return definition{}
 	}
-	return definition{tool: named.Name, text: text, digest: strictjson.DigestBytes("interlock/tool/v1", text)}
+	name, most := named.Name, maxToolName
+	switch of {
+	case interlock.PinnedResource:
+		name, most = named.URI, maxURI
+	case interlock.PinnedTemplate:
+		name, most = named.Template, maxURI
+	}
+	if !properName(name, most) || of == "" && interlock.PinKind(name) != "tool" {
+		return definition{}
+	}
+	if of == interlock.PinnedResource {
+		if text, ok = withoutData(text); !ok {
+			return definition{}
+		}
+	}
+	domain := "interlock/tool/v1"
+	if of != "" {
+		domain = "interlock/" + interlock.PinKind(of) + "/v1"
+	}
+	return definition{tool: of + name, text: text, digest: strictjson.DigestBytes(domain, text)}
+}
+
+// withoutData is a resource's definition without what tells of its content, which changes with it: how large it is, and since when.
+func withoutData(text json.RawMessage) (json.RawMessage, bool) {
+	var members, annotations map[string]json.RawMessage
+	if strictjson.DecodeLenient(text, &members) != nil {
+		return nil, false
+	}
+	_, sized := members["size"]
+	delete(members, "size")
+	if strictjson.DecodeLenient(members["annotations"], &annotations) == nil && annotations["lastModified"] != nil {
+		delete(annotations, "lastModified")
+		kept, err := json.Marshal(annotations)
+		if err != nil {
+			return nil, false
+		}
+		members["annotations"] = kept
+		if len(annotations) == 0 {
+			delete(members, "annotations")
+		}
+	} else if !sized {
+		return text, true
+	}
+	kept, err := json.Marshal(members)
+	if err != nil {
+		return nil, false
+	}
+	return plainForm(kept)
 }
 
 // plainForm is the canonical form of a definition. Some schemas bound integers by what no double holds; these numbers stay as
@@ -79,9 +133,9 @@ func plainForm(raw json.RawMessage) (json.RawMessage, bool) {
 	return bytes.TrimSpace(b.Bytes()), true
 }
 
-// properName reports whether a tool can be called and told apart by a name: it has one, of characters that show.
-func properName(name string) bool {
-	if name == "" || len(name) > maxToolName || !utf8.ValidString(name) {
+// properName reports whether something can be called and told apart by a name: it has one, of characters that show.
+func properName(name string, most int) bool {
+	if name == "" || len(name) > most || !utf8.ValidString(name) {
 		return false
 	}
 	for _, r := range name {

@@ -16,7 +16,7 @@ func FuzzReadDefinition(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		d := readDefinition(raw)
+		d := readDefinition("", raw)
 		if d.text == nil {
 			if d.digest != "" {
 				t.Fatalf("a digest without a text: %+v", d)
@@ -32,7 +32,7 @@ func FuzzReadDefinition(f *testing.F) {
 			t.Fatalf("%s was read and is no JSON: %v", raw, err)
 		}
 		for _, other := range [][]byte{d.text, spaced.Bytes()} {
-			if again := readDefinition(other); again.tool != d.tool || again.digest != d.digest {
+			if again := readDefinition("", other); again.tool != d.tool || again.digest != d.digest {
 				t.Fatalf("%s\nis read as %q %s\nand %s\nas %q %s", raw, d.tool, d.digest, other, again.tool, again.digest)
 			}
 		}

@@ -118,7 +118,7 @@ func PinSays(p interlock.Pin) string {
 	case p.Status == interlock.PinApproved && p.By != "":
 		says = "approved by " + visible(p.By)
 	case p.Status == interlock.PinApproved:
-		says = "approved at first use"
+		says = "approved at first use; not signed yet"
 	}
 	if p.Detail != "" {
 		says += ": " + visible(p.Detail)

@@ -23,7 +23,7 @@ func (a *Admission) know(p *Case, who interlock.Requester, said *interlock.Loop,
 		return nil
 	}
 	p.Loop = loop(g.done, *said, p.under.Rules.Loop(agentOf(p.Requester, standing)), p.under.counters, now)
-	pause, _ := a.verifying(standing, p.Requester, now)
+	pause, _ := verifying(standing, p.Requester, now)
 	p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
 	p.Loop.Paused, p.Loop.Asked, err = a.paused(*p, standing, pause, now)
 	return err

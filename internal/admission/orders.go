@@ -42,6 +42,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbLift:           {reads: readEnded, find: findSuppression, do: (*Admission).lift},
 		interlock.VerbApproveTool:    {reads: readPins, do: (*Admission).changePins},
 		interlock.VerbQuarantineTool: {reads: readPins, do: (*Admission).changePins},
+		interlock.VerbSignTools:      {reads: readPins, do: (*Admission).signPins},
 		interlock.VerbAddOperator:    {reads: readPeople, do: (*Admission).addOperator},
 		interlock.VerbChangeOperator: {reads: readPeople, do: (*Admission).changeOperator},
 		interlock.VerbAddAgent:       {reads: readPeople, do: (*Admission).addAgent},

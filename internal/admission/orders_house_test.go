@@ -27,7 +27,8 @@ func (h *house) ChangeTrust(ctx context.Context, o interlock.Order) (ledger.Rece
 }
 
 func (h *house) ChangePins(ctx context.Context, o interlock.Order) (ledger.Receipt, error) {
-	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), interlock.VerbApproveTool, interlock.VerbQuarantineTool)
+	done, err := h.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), interlock.VerbApproveTool, interlock.VerbQuarantineTool,
+		interlock.VerbSignTools)
 	return done.Receipt, err
 }
 

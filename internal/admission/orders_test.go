@@ -58,6 +58,15 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h.examine("sha256:aa", tool("read", "Reads."), tool("list", "Lists."))
 		return h, h.about("files", "")
 	},
+	interlock.VerbSignTools: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		h.examine("sha256:aa", tool("read", "Reads."), tool("list", "Lists."))
+		_, detail, err := admission.Signable(h.standing(), "files")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("files", detail)
+	},
 	interlock.VerbReadSealed: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("replay", "")

@@ -16,8 +16,8 @@ import (
 // paused returns the request that pauses the requester of a step, if that asks about another action, and the one that asks about
 // this action or was approved and not used. An action that a human has approved passes a pause for another: it has its answer.
 //
-// A request that wants a code pauses by its challenge, which is given and ends with a process and a few minutes (MCP-AQL 8.8.3);
-// waiting is that challenge, where there is one.
+// A request that wants a code pauses by its challenge, which ends with its code's few minutes; waiting is that challenge, where
+// there is one.
 func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.Challenge,
 	now time.Time) (other, own string, err error) {
 	if p.Loop.Execution == "" {

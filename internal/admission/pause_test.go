@@ -96,36 +96,71 @@ func TestNothingElseEndsAPause(t *testing.T) {
 	}
 }
 
-// TestACodeForAnotherActionEndsNoPause: two executions of an agent, decided by two processes at once, pause for an answer and for a
-// code. The code answers its own.
+// TestACodeForAnotherActionEndsNoPause: an agent that pauses for an answer is blocked besides. The code that lifts the block, given in
+// whatever process, lifts the block.
 func TestACodeForAnotherActionEndsNoPause(t *testing.T) {
 	spec.Covers(t, "AQL-8.6.4")
+	h, told, first := failing(t)
+	stopped := h.step("other", "run `rm -rf /` to clean up")
+	if stopped.Challenge == "" {
+		t.Fatalf("no block: %s %+v", stopped.Answer, stopped.Findings)
+	}
+	h.Admission = again(t, h)
+	v, err := h.Verify(t.Context(), interlock.Requester{Principal: "pat", Agent: "mcp"}, stopped.Challenge, told.code(t))
+	if err != nil || !v.Unblocked {
+		t.Fatalf("the right code: %+v, %v", v, err)
+	}
+	for _, hint := range []string{failedStep, "read README.md"} {
+		if a := h.step("run", hint); a.Answer.Allowed() {
+			t.Errorf("%s goes on: %+v", hint, a.Findings)
+		}
+	}
+	if err := h.approve(first.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.step("run", failedStep); a.Answer != interlock.Allow {
+		t.Errorf("what was answered: %s %+v", a.Answer, a.Findings)
+	}
+}
+
+// TestAnAgentIsPausedOnce: while a code is waited for no process opens another pause, and the code, which counts once, ends no later one.
+func TestAnAgentIsPausedOnce(t *testing.T) {
 	h, told := guarded(t)
 	coded := h.step("one", "calling purge_cache on the web server")
 	if coded.Challenge == "" {
 		t.Fatalf("no code is wanted: %s %+v", coded.Answer, coded.Findings)
 	}
-	here := h.Admission
-	h.Admission = again(t, h) // a pause for a code holds in its own process
-	first := h.step("two", failedStep, after(interlock.OutcomeFailure))
-	h.Admission = here
-	if first.Request == "" {
-		t.Fatalf("the other execution does not pause: %s %+v", first.Answer, first.Findings)
+	code, who := told.code(t), interlock.Requester{Principal: "pat", Agent: "mcp"}
+	h.Admission = again(t, h)
+	if a := h.step("two", failedStep, after(interlock.OutcomeFailure)); a.Answer != interlock.Deny || a.Request != "" ||
+		a.Challenge != coded.Challenge {
+		t.Errorf("a step in another process: %s, request %q, challenge %q", a.Answer, a.Request, a.Challenge)
 	}
-	v, err := h.Verify(t.Context(), interlock.Requester{Principal: "pat", Agent: "mcp"}, coded.Challenge, told.code(t))
-	if err != nil || v.Result != "passed" {
+	if v, err := h.Verify(t.Context(), who, coded.Challenge, code); err != nil || v.Result != "passed" {
 		t.Fatalf("the right code: %+v, %v", v, err)
 	}
-	for _, hint := range []string{failedStep, "read README.md"} {
-		if a := h.step("two", hint); a.Answer.Allowed() {
-			t.Errorf("%s goes on: %+v", hint, a.Findings)
-		}
+	later := h.step("two", failedStep, after(interlock.OutcomeFailure))
+	if later.Answer != interlock.Ask || later.Request == "" {
+		t.Fatalf("a failure afterwards: %s %+v", later.Answer, later.Findings)
 	}
-	if a := h.step("one", "calling purge_cache on the web server"); a.Answer != interlock.Allow {
-		t.Errorf("what the code was for: %s %+v", a.Answer, a.Findings)
+	if v, err := h.Verify(t.Context(), who, coded.Challenge, code); err != nil || v.Result != "unknown" {
+		t.Errorf("the same code again: %+v, %v", v, err)
 	}
-	if a := h.step("two", failedStep); a.Answer.Allowed() {
-		t.Errorf("afterwards it goes on: %+v", a.Findings)
+	if a := h.step("two", "read README.md"); a.Answer.Allowed() {
+		t.Errorf("it goes on: %+v", a.Findings)
+	}
+}
+
+// TestAnAgentTakesNoPauseBack: what its client or its user may take back is a question of a call, and not the request that a pause
+// waits for.
+func TestAnAgentTakesNoPauseBack(t *testing.T) {
+	h, _, first := failing(t)
+	who := interlock.Requester{Principal: "pat", Agent: "mcp"}
+	if err := h.Forgo(t.Context(), who, first.Request, "never mind"); err == nil || !strings.Contains(err.Error(), "ends by its answer") {
+		t.Errorf("taken back: %v", err)
+	}
+	if a := h.step("run", "read README.md"); a.Answer.Allowed() {
+		t.Errorf("it goes on: %+v", a.Findings)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"sort"
-	"strings"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -13,19 +12,19 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// PinsOf names the rows of the pins that a subject, SERVER or SERVER.TOOL, is about.
+// PinsOf names the rows of the pins that a subject is about, see [interlock.PinSubject].
 func PinsOf(subject string) ledger.Ref {
-	server, tool, one := strings.Cut(subject, ".")
+	server, tool, one := interlock.SplitPinSubject(subject)
 	if one {
 		return key(ledger.Pin, ledger.PinKey(server, tool))
 	}
 	return under(ledger.Pin, ledger.Server(server))
 }
 
-// Pinned returns the pins that a subject, SERVER or SERVER.TOOL, is about: the tool's, or the server's own first and then those
-// of all its tools by name. ok is false if nothing is known of it.
+// Pinned returns the pins that a subject is about: the one it names, or the server's own first and then those of all it offers by
+// name. ok is false if nothing is known of it.
 func Pinned(standing ledger.Standing, subject string) (pins []interlock.Pin, ok bool) {
-	server, tool, one := strings.Cut(subject, ".")
+	server, tool, one := interlock.SplitPinSubject(subject)
 	if one {
 		pin, known := standing.Pins[ledger.PinKey(server, tool)]
 		return []interlock.Pin{pin}, known && tool != ""
@@ -47,7 +46,8 @@ func Approvable(standing ledger.Standing, subject string) (pins []interlock.Pin,
 	if !ok {
 		return nil, "", unknownPin()
 	}
-	whole, server := !strings.Contains(subject, "."), known[0]
+	_, _, one := interlock.SplitPinSubject(subject)
+	whole, server := !one, known[0]
 	for _, p := range known {
 		apart := p.Why == interlock.PinInstructions || p.Why == interlock.PinOrdered && !p.Since.Equal(server.Since)
 		if p.Status != interlock.PinApproved && !(whole && apart) {
@@ -77,7 +77,7 @@ func unknownPin() error {
 }
 
 func readPins(o interlock.Order) []ledger.Ref {
-	server, _, _ := strings.Cut(o.Subject, ".")
+	server, _, _ := interlock.SplitPinSubject(o.Subject)
 	return []ledger.Ref{under(ledger.Pin, ledger.Server(server))}
 }
 

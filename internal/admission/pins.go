@@ -12,15 +12,13 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
-	"interlock/internal/engine"
-	"interlock/internal/impact/fact"
 	"interlock/internal/inject"
 	"interlock/internal/ledger"
 )
 
 // The bounds of what is known of one server.
 const (
-	maxPins       = 1024 // tools, of now and of before
+	maxPins       = 1024 // tools, of now and of before; and as many prompts, resources and templates each
 	maxFormer     = 8    // definitions, or identities of the server, that were approved before
 	maxServerName = 64
 )
@@ -28,11 +26,11 @@ const (
 // Examine holds what a server lists against what was approved, see mcpgateway.Pins. What the store knows already costs no
 // commit.
 func (a *Admission) Examine(ctx context.Context, l Listing) ([]PinVerdict, error) {
-	if l.Server == "" || len(l.Server) > maxServerName || strings.ContainsAny(l.Server, ".\x00") || l.Identity == "" {
+	if l.Server == "" || len(l.Server) > maxServerName || strings.ContainsAny(l.Server, "./\x00") || l.Identity == "" {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "server",
-			"a server has a name of up to %d bytes without dots, and an identity", maxServerName)
+			"a server has a name of up to %d bytes without dots and slashes, and an identity", maxServerName)
 	}
-	tools := readDefinitions(l.Definitions)
+	tools := readDefinitions(l.Of, l.Definitions)
 	var verdicts []PinVerdict
 	var alert string
 	on := a.rows(under(ledger.Pin, ledger.Server(l.Server))).also(under(ledger.Pin, ledger.All))
@@ -40,7 +38,7 @@ func (a *Admission) Examine(ctx context.Context, l Listing) ([]PinVerdict, error
 		func(standing ledger.Standing) (ledger.Change, error) {
 			now := a.config.Now().UTC()
 			e := examination{listing: l, standing: standing, now: now}
-			if e.news(tools) { // only then is anything read that may speak of others
+			if l.Of != interlock.PinnedResource && e.news(tools) { // only then is anything read that may speak of others
 				others, err := a.foreignTools(ctx, l.Server, tools)
 				if err != nil {
 					return ledger.Change{}, err
@@ -61,7 +59,7 @@ func (a *Admission) Examine(ctx context.Context, l Listing) ([]PinVerdict, error
 		return verdicts, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("examining the tools of %s: %w", l.Server, err)
+		return nil, fmt.Errorf("examining what %s lists: %w", l.Server, err)
 	}
 	if alert != "" && a.config.Alert != nil {
 		a.config.Alert(alertQuarantine, alert)
@@ -97,7 +95,7 @@ func (a *Admission) pinEvents(change *ledger.Change, pins []pinChange, r interlo
 		}
 		steps = append(steps, step)
 		if p.Status == interlock.PinQuarantined && record.Order == nil {
-			held = append(held, strings.TrimSuffix(p.Server+"."+p.Tool, ".")+" ("+string(p.Why)+")")
+			held = append(held, interlock.PinSubject(p.Server, p.Tool)+" ("+string(p.Why)+")")
 		}
 	}
 	for chunk := range slices.Chunk(steps, auditlog.MaxPinSteps) {
@@ -126,7 +124,7 @@ func (a *Admission) foreignTools(ctx context.Context, server string, tools []def
 	}
 	var names []string
 	err := Walk(ctx, a, ledger.Pin, func(p interlock.Pin) bool {
-		if p.Server != server && p.Tool != "" && !own[p.Tool] {
+		if p.Server != server && interlock.PinKind(p.Tool) == "tool" && !own[p.Tool] {
 			names = append(names, p.Tool)
 		}
 		return true
@@ -165,22 +163,24 @@ func (e *examination) put(pin interlock.Pin, text json.RawMessage) {
 // verdicts says of each definition what becomes of it.
 func (e *examination) verdicts(tools []definition) []PinVerdict {
 	server, known := e.pin("")
-	count := 0
-	for _, p := range e.standing.Pins {
-		if p.Server == e.listing.Server && p.Tool != "" {
-			count++
-		}
-	}
+	count := e.pinned()
 	out := make([]PinVerdict, len(tools))
 	unread := 0
 	for i, t := range tools {
 		pin, seen := e.pin(t.tool)
-		if t.text == nil || !seen && count >= maxPins {
+		fresh := !seen && t.text != nil
+		if fresh && e.listing.Of == interlock.PinnedResource {
+			if fresh = e.speaks(t) != ""; !fresh { // it is taken when it is first read, see Take
+				out[i] = PinVerdict{Tool: t.tool, Definition: t.digest, Approved: true}
+				continue
+			}
+		}
+		if t.text == nil || fresh && (count >= maxPins || !nameable(t)) {
 			out[i] = PinVerdict{Tool: t.tool, Why: interlock.PinUnreadable}
 			unread++
 			continue
 		}
-		if !seen {
+		if fresh {
 			count++
 			pin = e.first(t, server, known)
 			e.put(pin, t.text)
@@ -194,6 +194,33 @@ func (e *examination) verdicts(tools []definition) []PinVerdict {
 		e.put(next, nil)
 	}
 	return out
+}
+
+// nameable reports whether an order can name what a definition would be pinned under, where there may be much of it.
+func nameable(t definition) bool {
+	return interlock.PinKind(t.tool) != "resource" || len(t.tool) <= len(interlock.PinnedResource)+maxPinnedURI
+}
+
+// pinned is how much of what is listed is known of the server.
+func (e *examination) pinned() (count int) {
+	kind := "tool"
+	if e.listing.Of != "" {
+		kind = interlock.PinKind(e.listing.Of)
+	}
+	for _, p := range e.standing.Pins {
+		if p.Server == e.listing.Server && interlock.PinKind(p.Tool) == kind {
+			count++
+		}
+	}
+	return count
+}
+
+// speaks says what of a definition speaks to a model, or nothing.
+func (e *examination) speaks(t definition) string {
+	if signs := inject.DefinitionSigns(t.text, e.others); len(signs) > 0 {
+		return describe(signs)
+	}
+	return ""
 }
 
 func (e *examination) verdict(t definition, pin interlock.Pin) PinVerdict {
@@ -210,17 +237,22 @@ func (e *examination) verdict(t definition, pin interlock.Pin) PinVerdict {
 	return v
 }
 
-// first is the pin of a tool that was never seen.
+// first is the pin of what was never seen. The first list of prompts or templates comes after that of tools, so that the server is
+// known by then.
 func (e *examination) first(t definition, server interlock.Pin, known bool) interlock.Pin {
 	pin := interlock.Pin{Tool: t.tool, Status: interlock.PinQuarantined, SeenFrom: e.listing.Identity,
 		Seen: t.digest, Since: e.now}
-	signs := inject.DefinitionSigns(t.text, e.others)
+	says, begun := e.speaks(t), known
+	if e.listing.Of != "" {
+		begun = !known || slices.Contains(server.Lists, e.listing.Of) || server.Status != interlock.PinApproved ||
+			!server.From(e.listing.Identity)
+	}
 	switch {
-	case len(signs) > 0:
-		pin.Why, pin.Detail = interlock.PinInstructions, describe(signs)
-	case known && server.Why == interlock.PinFirst || !known && !e.listing.FirstUse:
+	case says != "":
+		pin.Why, pin.Detail = interlock.PinInstructions, says
+	case known && server.Why == interlock.PinFirst || !begun && !e.listing.FirstUse:
 		pin.Why = interlock.PinFirst
-	case known:
+	case begun:
 		pin.Why = interlock.PinNew
 	default:
 		pin.Status, pin.Identity, pin.Definition = interlock.PinApproved, e.listing.Identity, t.digest
@@ -245,8 +277,8 @@ func (e *examination) again(t definition, pin interlock.Pin) (next interlock.Pin
 	if pin.Why == interlock.PinOrdered || pin.Definition == t.digest && pin.From(e.listing.Identity) {
 		return pin, true // what it is there for stays so
 	}
-	if signs := inject.DefinitionSigns(t.text, e.others); len(signs) > 0 && pin.Definition != t.digest {
-		pin.Why, pin.Detail = interlock.PinInstructions, describe(signs)
+	if says := e.speaks(t); says != "" && pin.Definition != t.digest {
+		pin.Why, pin.Detail = interlock.PinInstructions, says
 		return pin, true
 	}
 	pin.Detail = ""
@@ -262,8 +294,29 @@ func (e *examination) again(t definition, pin interlock.Pin) (next interlock.Pin
 	return pin, true
 }
 
-// server is what becomes of the server itself.
+// server is what becomes of the server itself. Which of its lists were seen is noted with it.
 func (e *examination) server(pin interlock.Pin, known bool, unread int) (next interlock.Pin, changed bool) {
+	lists := slices.Clone(e.listing.Absent)
+	if e.listing.Of != "" {
+		lists = []string{e.listing.Of}
+	}
+	next, changed = pin, false
+	if e.listing.Of == "" {
+		next, changed = e.examined(pin, known, unread)
+	} else if !known || e.listing.Of == interlock.PinnedResource {
+		return pin, false // a server is known from the list of its tools; and resources are never new, see Take
+	}
+	next.Lists = slices.Clone(next.Lists)
+	for _, list := range lists {
+		if !slices.Contains(next.Lists, list) {
+			next.Lists, changed = append(next.Lists, list), true
+		}
+	}
+	return next, changed
+}
+
+// examined is what becomes of the server when its tools are examined.
+func (e *examination) examined(pin interlock.Pin, known bool, unread int) (next interlock.Pin, changed bool) {
 	detail := ""
 	if unread > 0 {
 		detail = fmt.Sprintf("%d definitions can't be read, stand twice or are too many, and are left out", unread)
@@ -301,41 +354,6 @@ func describe(signs []inject.DefinitionSign) string {
 		parts = append(parts, "and more")
 	}
 	return strings.Join(parts, "; ")
-}
-
-// Visible reports of each target whether this caller may see it: whether any call of it would not be denied now.
-func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []Target) ([]bool, error) {
-	refs := make([]ledger.Ref, len(targets))
-	for i := range targets {
-		refs[i] = key(ledger.Pin, ledger.PinKey(targets[i].Upstream.Server, targets[i].Upstream.Tool))
-	}
-	ground, err := a.groundOf(ctx, a.config.Store.Load, caller, refs...)
-	standing := ground.Standing
-	if err != nil {
-		return nil, fmt.Errorf("reading the standing: %w", err)
-	}
-	force, err := a.inForce(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("putting the rules into force: %w", err)
-	}
-	now := a.config.Now().UTC()
-	shown := make([]bool, len(targets))
-	if caller.Agent == "" || inOffice(caller, standing, now) != nil {
-		return shown, nil
-	}
-	caller = owned(caller, standing)
-	for i := range targets {
-		p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: targets[i].Name}, Requester: caller,
-			CanAsk: true}
-		snapshot := force.snapshot(&Case{Proposal: p, Way: Way{Upstream: &targets[i].Upstream}}, standing, now)
-		var texts []fact.Text
-		if targets[i].Name != "" {
-			texts = a.config.Analyser.ToolTexts(targets[i].Name)
-		}
-		_, hidden := engine.Hidden(force.Rules, snapshot, targets[i].Name, texts)
-		shown[i] = !hidden
-	}
-	return shown, nil
 }
 
 // pinOf is what the standing knows of the tool an upstream would run, or of the server itself, as far as a decision needs it.

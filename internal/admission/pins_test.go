@@ -90,10 +90,14 @@ func (h *house) orderTools(verb interlock.Verb, subject, reason string, edit ...
 		}
 	}
 	order := interlock.Order{ID: "ord_1", Verb: verb, Subject: subject, Reason: reason, Operator: "bob", At: h.now, Expires: h.now.Add(time.Minute)}
-	if verb == interlock.VerbApproveTool {
-		if _, order.Detail, err = admission.Approvable(standing, subject); err != nil {
-			return err
-		}
+	switch verb {
+	case interlock.VerbApproveTool:
+		_, order.Detail, err = admission.Approvable(standing, subject)
+	case interlock.VerbSignTools:
+		_, order.Detail, err = admission.Signable(standing, subject)
+	}
+	if err != nil {
+		return err
 	}
 	order.Method, order.Key, order.Signature = interlock.MethodSSH, "fingerprint of bob's", "bob's"
 	for _, e := range edit {

@@ -47,7 +47,7 @@ func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge
 		}
 		who := owned(r, standing)
 		c, known := standing.Challenges[challenge]
-		known = known && a.answerable(c, who, standing, now)
+		known = known && answerable(c, who, standing)
 		if !known {
 			c = interlock.Challenge{ID: challenge}
 		}
@@ -101,10 +101,9 @@ func (a *Admission) verifyGround(ctx context.Context, load loader, r interlock.R
 	return g, err
 }
 
-// answerable reports whether a challenge is one this requester may answer here: its own, standing, and, where it pauses an
-// agent of a process, of this process.
-func (a *Admission) answerable(c interlock.Challenge, r interlock.Requester, standing ledger.Standing, now time.Time) bool {
-	return c.Ended.IsZero() && binds(c, r, standing) && (c.Kind == interlock.ChallengeBlock || c.Boot == a.config.Boot)
+// answerable reports whether a challenge is one this requester may answer: its own, and standing.
+func answerable(c interlock.Challenge, r interlock.Requester, standing ledger.Standing) bool {
+	return c.Ended.IsZero() && binds(c, r, standing)
 }
 
 // failedAnswer records an answer that failed, and alerts.

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
 
@@ -226,7 +228,7 @@ func TestAnswerEndsThePause(t *testing.T) {
 	}
 }
 
-// TestPauseEnds: with its code's time and with its process; the step is then evaluated afresh, and asked anew.
+// TestPauseEnds: with its code or its code's time, and not with its process; the step is then evaluated afresh, and asked anew.
 func TestPauseEnds(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.2e")
 	t.Run("in time", func(t *testing.T) {
@@ -245,18 +247,62 @@ func TestPauseEnds(t *testing.T) {
 			t.Errorf("challenge %q after %q, request %q after %q", fresh.Challenge, first.Challenge, fresh.Request, first.Request)
 		}
 	})
-	t.Run("with the process", func(t *testing.T) {
+	t.Run("not with the process", func(t *testing.T) {
+		h, told := guarded(t)
+		first := h.propose("publish notes", step)
+		code := told.code(t)
+		h.Admission = again(t, h)
+		if other := h.propose("git status", step); other.Challenge != first.Challenge || other.Answer == interlock.Allow {
+			t.Errorf("another step after a restart: %v, challenge %q", other.Answer, other.Challenge)
+		}
+		if same := h.propose("publish notes", step); same.Challenge != first.Challenge || len(told.notices) != 1 {
+			t.Errorf("the same step is asked about anew: challenge %q after %q", same.Challenge, first.Challenge)
+		}
+		for _, row := range h.stored() {
+			if plain := strings.ReplaceAll(code, "-", ""); strings.Contains(row, code) || strings.Contains(row, plain) {
+				t.Errorf("the code is stored: %s", row)
+			}
+		}
+		if v := h.verifies("claude", first.Challenge, code); v.Result != "passed" || v.Request != first.Request {
+			t.Errorf("its code after a restart: %+v", v)
+		}
+		if then := h.propose("publish notes", step); then.Answer != interlock.Allow {
+			t.Errorf("the step the code was for: %v", then.Answer)
+		}
+		if other := h.propose("git status", step); other.Answer != interlock.Allow {
+			t.Errorf("another step after the pause: %v", other.Answer)
+		}
+	})
+	t.Run("not with the process, and in time", func(t *testing.T) {
 		h, told := guarded(t)
 		first := h.propose("publish notes", step)
 		h.Admission = again(t, h)
-		if other := h.propose("git status", step); other.Challenge != "" || other.Answer != interlock.Allow { // AQL-8.8.3b
-			t.Errorf("another step after a restart: %v, challenge %q", other.Answer, other.Challenge)
+		h.now = h.now.Add(5 * time.Minute)
+		if other := h.propose("git status", step); other.Answer != interlock.Allow {
+			t.Errorf("another step once its time is over: %v", other.Answer)
 		}
-		if v := h.verifies("claude", first.Challenge, told.code(t)); v.Result != "unknown" {
-			t.Errorf("the code of a process that is gone: %+v", v)
-		}
-		if fresh := h.propose("publish notes", step); fresh.Challenge == first.Challenge || fresh.Challenge == "" {
-			t.Errorf("challenge %q", fresh.Challenge)
+		if v := h.verifies("claude", first.Challenge, told.code(t)); v.Result != "expired" {
+			t.Errorf("its code then: %+v", v)
 		}
 	})
+}
+
+// stored is all that stands and all that was recorded, as text.
+func (h *house) stored() (all []string) {
+	h.t.Helper()
+	rows, _, err := h.store.Load(h.t.Context(), storagetest.Everything()...)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, row := range rows {
+		text, err := json.Marshal(row.Value)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		all = append(all, string(row.Body)+string(text))
+	}
+	for _, e := range h.log() {
+		all = append(all, string(e.Body))
+	}
+	return all
 }

@@ -115,7 +115,7 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carr
 // rightFor is the right an order takes here.
 func rightFor(verb interlock.Verb) right {
 	switch verb {
-	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool,
+	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools,
 		interlock.VerbChangeOperator:
 		return answering
 	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
@@ -158,6 +158,8 @@ func orderTitle(verb interlock.Verb) string {
 		return "Approve what a server offers"
 	case interlock.VerbQuarantineTool:
 		return "Put into quarantine"
+	case interlock.VerbSignTools:
+		return "Sign for what is in use"
 	case interlock.VerbAddOperator:
 		return "Add an operator"
 	case interlock.VerbChangeOperator:
@@ -188,6 +190,9 @@ func effect(order interlock.Order) string {
 			"were shown: if the server changes it before this counts, it does not count."
 	case interlock.VerbQuarantineTool:
 		return "No agent sees it or can call it any more, from the next call on."
+	case interlock.VerbSignTools:
+		return "It stays in use, by your word from now on instead of its first use. The detail is the digest of what you " +
+			"were shown; what is taken or changes later does not count as signed, and what is in quarantine stays there."
 	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys:
 		return peopleEffect(order)
@@ -226,7 +231,7 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 			return given, nil, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
 		}
 		about = challenge.Requester
-	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
+	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
 		if detail, err = toolOrder(standing, verb, subject, query.Get("seen")); err != nil {
 			return given, nil, err
 		}
@@ -306,7 +311,7 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		c.render(w, r, http.StatusOK, "code.html", "New code", done)
 	case interlock.VerbPromote, interlock.VerbDemote:
 		http.Redirect(w, r, "/trust", http.StatusSeeOther)
-	case interlock.VerbApproveTool, interlock.VerbQuarantineTool:
+	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
 		http.Redirect(w, r, "/tools", http.StatusSeeOther)
 	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys:

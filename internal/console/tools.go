@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"sort"
-	"strings"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -17,6 +16,8 @@ type served struct {
 	pinned
 	Tools []pinned // in quarantine first, then by name
 	Held  int      // of the server and its tools, in quarantine
+	// of the same, in use since their first use, and nobody has signed for them
+	Unsigned int
 }
 
 // A pinned is a tool, or a server, as it is shown.
@@ -30,11 +31,7 @@ type pinned struct {
 }
 
 func shownPin(pin interlock.Pin) pinned {
-	subject := pin.Server
-	if pin.Tool != "" {
-		subject += "." + pin.Tool
-	}
-	return pinned{Pin: pin, Subject: subject, Says: admission.PinSays(pin), Approved: pin.Status == interlock.PinApproved}
+	return pinned{Pin: pin, Subject: interlock.PinSubject(pin.Server, pin.Tool), Says: admission.PinSays(pin), Approved: pin.Status == interlock.PinApproved}
 }
 
 // toolsPage lists the servers behind the gateway and what they offer, those with something in quarantine first.
@@ -59,6 +56,9 @@ func (c *Console) toolsPage(w http.ResponseWriter, r *http.Request) {
 		}
 		if !one.Approved {
 			s.Held++
+		}
+		if pin.Unsigned() {
+			s.Unsigned++
 		}
 	}
 	list := make([]*served, 0, len(byName))
@@ -124,13 +124,17 @@ func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 		Subject string
 		Whole   bool // it is a server
 		Seen    string
-		Pins    []pinned
-		Reading bool
-		Apart   []string // of a server, what is in quarantine and approved one by one
-		Ordered bool     // an operator has put all of it into quarantine, so that there is nothing left to put there
-	}{Subject: subject, Whole: !strings.Contains(subject, "."), Reading: c.may(r, reading)}
+		// the detail of an order to sign what is shown, which is in use since its first use; what waits in quarantine comes first
+		Unsigned string
+		Pins     []pinned
+		Reading  bool
+		Apart    []string // of a server, what is in quarantine and approved one by one
+		Ordered  bool     // an operator has put all of it into quarantine, so that there is nothing left to put there
+	}{Subject: subject, Whole: subjectTool(subject) == "", Reading: c.may(r, reading)}
 	if waiting, detail, err := admission.Approvable(standing, subject); err == nil {
 		pins, page.Seen = waiting, detail
+	} else if unsigned, detail, err := admission.Signable(standing, subject); err == nil {
+		pins, page.Unsigned = unsigned, detail
 	}
 	if page.Whole {
 		page.Apart = apart(standing, subject)
@@ -168,7 +172,7 @@ func apart(standing ledger.Standing, server string) (subjects []string) {
 
 // subjectTool is the tool that a subject names, empty for a server.
 func subjectTool(subject string) string {
-	_, tool, _ := strings.Cut(subject, ".")
+	_, tool, _ := interlock.SplitPinSubject(subject)
 	return tool
 }
 
@@ -194,7 +198,11 @@ func toolOrder(standing ledger.Standing, verb interlock.Verb, subject, seen stri
 		}
 		return "", nil
 	}
-	_, detail, err = admission.Approvable(standing, subject)
+	look := admission.Approvable
+	if verb == interlock.VerbSignTools {
+		look = admission.Signable
+	}
+	_, detail, err = look(standing, subject)
 	if err == nil && detail != seen {
 		err = interlock.Errorf(interlock.CodeConflict, "seen", "what is listed has changed since the page was made; look again")
 	}

@@ -14,7 +14,7 @@ func Pin(_ *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Action, _ 
 		return nil
 	}
 	return []interlock.Finding{{Gate: "pin", Rule: "pin." + string(why), Layer: 2, Verdict: interlock.Deny,
-		Reason: pinReason(why)}}
+		Reason: pinReason(why, snapshot.Upstream.Tool)}}
 }
 
 // pinUnknown stands where no pin does.
@@ -41,23 +41,27 @@ func quarantine(u *interlock.Upstream, pin *interlock.Pin) (why interlock.PinRea
 }
 
 // pinReason says it so that an agent can tell its user what to do.
-func pinReason(why interlock.PinReason) string {
+func pinReason(why interlock.PinReason, tool string) string {
 	const approve = "; an operator has to approve it before it can be used"
+	what := interlock.PinKind(tool)
+	if tool == "" {
+		what = "tool" // whatever it is, its server stands in the way
+	}
 	switch why {
 	case interlock.PinFirst:
-		return "nobody has approved this tool yet" + approve
+		return "nobody has approved this " + what + " yet" + approve
 	case interlock.PinNew:
-		return "the server offers this tool since it was approved without it" + approve
+		return "the server offers this " + what + " since it was approved without it" + approve
 	case interlock.PinChanged:
-		return "the definition of this tool is not the one that was approved" + approve
+		return "the definition of this " + what + " is not the one that was approved" + approve
 	case interlock.PinIdentity:
-		return "the server of this tool is not the one that was approved" + approve
+		return "the server of this " + what + " is not the one that was approved" + approve
 	case interlock.PinInstructions:
-		return "the definition of this tool speaks to the model instead of describing the tool" + approve
+		return "the definition of this " + what + " speaks to the model instead of describing the " + what + approve
 	case interlock.PinOrdered:
-		return "an operator has put this tool into quarantine"
+		return "an operator has put this " + what + " into quarantine"
 	case interlock.PinUnreadable:
-		return "the definition of this tool can't be read"
+		return "the definition of this " + what + " can't be read"
 	}
-	return "the definition of this tool has not been examined"
+	return "the definition of this " + what + " has not been examined"
 }

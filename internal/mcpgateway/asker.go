@@ -26,9 +26,7 @@ type Approvals interface {
 	admission.Watcher
 	// Asked is a request of this requester as it stands now, whatever has become of it.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
-	// Withdraw takes a pending request back for the side that asked.
-	Withdraw(ctx context.Context, r interlock.Requester, id, why string) error
-	// Forgo takes a request back although it was approved, if the approval was not used yet.
+	// Forgo takes a request back for the side that asked, also one that was approved, if the approval was not used yet.
 	Forgo(ctx context.Context, r interlock.Requester, id, why string) error
 }
 
@@ -250,13 +248,12 @@ func (a *Asker) resume(ctx context.Context, q Question) (settled Settled, round 
 		return a.refuse(q, answer, denied(answer, request)), 0, true
 	case interlock.RequestExpired:
 		return a.refuse(q, answer, lapsed(answer)), 0, true
-	case interlock.RequestPending:
-		switch said(q.Responses[inputKey(state.Request)]) {
-		case "decline":
-			return a.decline(ctx, q, answer), 0, true
-		case "cancel":
-			return a.refuse(q, answer, a.pending(request)), 0, true
-		}
+	}
+	switch what := said(q.Responses[inputKey(state.Request)]); {
+	case what == "decline":
+		return a.decline(ctx, q, answer), 0, true
+	case what == "cancel" && request.Status == interlock.RequestPending:
+		return a.refuse(q, answer, a.pending(request)), 0, true
 	}
 	return Settled{}, state.Round, false
 }
@@ -275,15 +272,26 @@ func (a *Asker) badState(ctx context.Context, q Question, cause error) Settled {
 
 // decline takes a question back that the client's user does not want answered.
 func (a *Asker) decline(ctx context.Context, q Question, answer interlock.Answer) Settled {
-	err := a.config.Approvals.Withdraw(ctx, q.Proposal.Requester, answer.Request, "the client's user declined")
-	var known *interlock.Error
-	switch {
-	case errors.As(err, &known) && known.Code == interlock.CodeConflict: // answered by an operator just now; that stands
-	case err != nil:
+	refused, err := a.declined(ctx, q.Proposal.Requester, answer.Request)
+	if err != nil {
 		return a.refuse(q, answer, unavailable(answer))
 	}
-	return a.refuse(q, answer, Refused{Status: statusDenied, Code: ReasonDeclined,
-		Reason: "the user declined to have this approved", Request: answer.Request})
+	return a.refuse(q, answer, refused)
+}
+
+// declined takes a request back because the client's user said no, and with it an approval that was given meanwhile: the one who is
+// there wants it no more. Where the approval was used already it says that instead.
+func (a *Asker) declined(ctx context.Context, r interlock.Requester, id string) (Refused, error) {
+	out := Refused{Status: statusDenied, Code: ReasonDeclined, Reason: "the user declined to have this approved", Request: id}
+	err := a.config.Approvals.Forgo(ctx, r, id, "the client's user declined")
+	if !answeredAlready(err) {
+		return out, err
+	}
+	request, err := a.config.Approvals.Asked(ctx, r, id)
+	if err == nil && request.Status == interlock.RequestSpent {
+		out.Reason = "the user declined, but too late: an identical call has used the approval, and is not undone by this"
+	}
+	return out, err
 }
 
 // unanswered renders a question that nobody has answered within the client's patience.

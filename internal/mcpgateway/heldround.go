@@ -95,6 +95,9 @@ func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
 		target = seenAs(kindTools, o)
 	case "prompts/get":
 		target.Name = m.name() + ".prompts/get"
+		target.Upstream = h.permit.by
+	default:
+		target.Upstream = h.permit.by
 	}
 	shown, err := pins.Visible(ctx, s.requester(), []admission.Target{target})
 	return err == nil && len(shown) == 1 && shown[0]

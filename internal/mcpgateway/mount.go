@@ -30,9 +30,10 @@ type mount struct {
 
 	mu       sync.Mutex
 	features features
-	about    string           // its instructions
-	pinned   admission.Target // they, as pinned
-	health   string           // what is wrong; empty: nothing
+	about    string                      // its instructions
+	pinned   admission.Target            // they, as pinned
+	taken    map[string]interlock.Digest // resources that are pinned, by URI, and the definition that is
+	health   string                      // what is wrong; empty: nothing
 	seeking  bool
 	stale    [len(offerKinds)]bool
 	reading  [len(offerKinds)]bool

@@ -33,8 +33,12 @@ func (s *Session) subscribe(ctx context.Context, r *request) answer {
 		}
 		return answer{result: e.Result, fault: e.Fault}
 	}
+	of, err := s.taken(ctx, r, m, uri)
+	if err != nil {
+		return undetermined()
+	}
 	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
-	a := s.decided(ctx, r, m, action, err, params)
+	a := s.decided(ctx, r, of, action, err, params)
 	if a.result != nil {
 		s.mu.Lock()
 		s.watched[uri] = m
@@ -223,8 +227,12 @@ func (s *Session) subscribeAll(ctx context.Context, r *request, l *listener, uri
 		}
 		one := *r
 		one.method = "resources/subscribe"
+		of, err := s.taken(ctx, &one, m, uri)
+		if err != nil {
+			continue
+		}
 		action, err := resourceAction(m.name(), one.method, uri, s.caller.Dir)
-		if a := s.decided(ctx, &one, m, action, err, rpc.AppendString([]byte(`{"uri":`), uri)); a.result != nil &&
+		if a := s.decided(ctx, &one, of, action, err, rpc.AppendString([]byte(`{"uri":`), uri)); a.result != nil &&
 			rpc.Member(a.result, "inputRequests") == nil {
 			l.resources[uri] = true
 			held = append(held, uri)

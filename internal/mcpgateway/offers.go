@@ -28,11 +28,14 @@ const (
 var offerKinds = [...]struct {
 	method, list, name string
 	changed            string // the notification to the client
+	pinned             string // what its entries are pinned under, before their names
 }{
-	kindTools:     {"tools/list", "tools", "name", "notifications/tools/list_changed"},
-	kindPrompts:   {"prompts/list", "prompts", "name", "notifications/prompts/list_changed"},
-	kindResources: {"resources/list", "resources", "uri", "notifications/resources/list_changed"},
-	kindTemplates: {"resources/templates/list", "resourceTemplates", "uriTemplate", "notifications/resources/list_changed"},
+	kindTools:   {"tools/list", "tools", "name", "notifications/tools/list_changed", ""},
+	kindPrompts: {"prompts/list", "prompts", "name", "notifications/prompts/list_changed", interlock.PinnedPrompt},
+	kindResources: {"resources/list", "resources", "uri", "notifications/resources/list_changed",
+		interlock.PinnedResource},
+	kindTemplates: {"resources/templates/list", "resourceTemplates", "uriTemplate", "notifications/resources/list_changed",
+		interlock.PinnedTemplate},
 }
 
 // An offer is one thing a server offers, as it described it to this session.
@@ -40,6 +43,7 @@ type offer struct {
 	name   string          // as the server calls it
 	full   string          // as the client calls it
 	listed json.RawMessage // the definition as the client sees it
+	raw    json.RawMessage // and as the server sent it
 	hints  *interlock.Annotations
 	shaped bool // its results have a declared form: outputSchema
 	target admission.Target
@@ -130,23 +134,27 @@ func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
 // instructionsTool is the name under which a server's instructions are pinned, as a tool's description is: a model reads both.
 const instructionsTool = "initialize.instructions"
 
-// examine holds the tools a server lists, and what it tells the model about itself, against what was approved.
-func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]admission.PinVerdict, error) {
+// examine holds what a server lists against what was approved; with its tools, what it tells the model about itself.
+func (m *mount) examine(ctx context.Context, kind offerKind, raw []json.RawMessage) ([]admission.PinVerdict, error) {
+	if kind != kindTools {
+		return m.hold(ctx, admission.Listing{Of: offerKinds[kind].pinned, Definitions: raw})
+	}
 	m.mu.Lock()
-	about := m.about
+	about, can := m.about, m.features
 	m.mu.Unlock()
 	definitions := slices.Clip(raw)
 	if about != "" {
 		text := rpc.AppendString([]byte(`{"name":"`+instructionsTool+`","description":`), about)
 		definitions = append(definitions, append(text, '}'))
 	}
-	g := m.session.gateway
-	verdicts, err := g.config.Pins.Examine(ctx,
-		admission.Listing{Server: m.name(), Identity: m.server.Identity(), FirstUse: g.firstUse(m.name()),
-			Definitions: definitions})
-	if err == nil && len(verdicts) != len(definitions) {
-		err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(definitions))
+	var absent []string
+	if !can.prompts {
+		absent = append(absent, interlock.PinnedPrompt)
 	}
+	if !can.resources {
+		absent = append(absent, interlock.PinnedTemplate)
+	}
+	verdicts, err := m.hold(ctx, admission.Listing{Definitions: definitions, Absent: absent})
 	if err != nil {
 		return nil, err
 	}
@@ -161,13 +169,24 @@ func (m *mount) examine(ctx context.Context, raw []json.RawMessage) ([]admission
 	return verdicts[:len(raw)], nil
 }
 
+// hold has a list of this server examined.
+func (m *mount) hold(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+	g := m.session.gateway
+	l.Server, l.Identity, l.FirstUse = m.name(), m.server.Identity(), g.firstUse(m.name())
+	verdicts, err := g.config.Pins.Examine(ctx, l)
+	if err == nil && len(verdicts) != len(l.Definitions) {
+		err = fmt.Errorf("%d verdicts on %d definitions", len(verdicts), len(l.Definitions))
+	}
+	return verdicts, err
+}
+
 // learn takes a whole list. What has no name, or one that stood before, is left out.
 func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage) error {
 	found := &offers{byName: make(map[string]int, len(raw))}
 	var verdicts []admission.PinVerdict
-	if m.session.gateway.config.Pins != nil && kind == kindTools {
+	if m.session.gateway.config.Pins != nil {
 		var err error
-		if verdicts, err = m.examine(ctx, raw); err != nil {
+		if verdicts, err = m.examine(ctx, kind, raw); err != nil {
 			m.offers[kind].Store(nil)
 			return fmt.Errorf("examining what a server lists: %w", err)
 		}
@@ -189,18 +208,18 @@ func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage
 
 // offer reads one definition.
 func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) {
-	o := offer{name: rpc.Unquoted(rpc.Member(definition, offerKinds[kind].name)), listed: definition}
+	o := offer{name: rpc.Unquoted(rpc.Member(definition, offerKinds[kind].name)), listed: definition, raw: definition}
 	if o.name == "" || len(o.name) > 2048 || strings.ContainsRune(o.name, 0) {
 		return o, false
 	}
 	o.full = o.name
-	o.target.Upstream = interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}
+	o.target.Upstream = interlock.Upstream{Server: m.name(), Identity: m.server.Identity(),
+		Tool: offerKinds[kind].pinned + o.name}
 	if kind == kindTools || kind == kindPrompts {
 		o.full = m.name() + "." + o.name
 		o.listed = rpc.With(definition, "name", rpc.AppendString(nil, o.full))
 	}
 	if kind == kindTools {
-		o.target.Upstream.Tool = o.name
 		o.hints = annotationsOf(definition)
 		o.shaped = declaresOutput(definition)
 	}
@@ -261,8 +280,8 @@ func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 		s.gateway.config.Logger.Error("what may be shown was not determined", "agent", s.caller.Agent, "error", err.Error())
 		return faultOf(rpc.CodeInternal, "what may be shown could not be determined; try again", nil)
 	}
-	if kind == kindTools && s.gateway.config.Pins != nil {
-		s.sees(shown)
+	if s.gateway.config.Pins != nil {
+		s.sees(kind, shown)
 	}
 	from, ok := after(shown, kind, cursor)
 	if !ok {
@@ -326,18 +345,13 @@ func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error)
 	if pins == nil {
 		return all, nil
 	}
-	asked := slices.Compact(slices.Clone(targets)) // of what is no tool, one server's are all alike
-	shown, err := pins.Visible(ctx, s.requester(), asked)
-	if err != nil || len(shown) != len(asked) {
+	shown, err := pins.Visible(ctx, s.requester(), targets)
+	if err != nil || len(shown) != len(targets) {
 		return nil, fmt.Errorf("asking what may be shown: %w", err)
 	}
 	var may []*offer
-	at := 0
 	for i, o := range all {
-		if targets[i] != asked[at] {
-			at++
-		}
-		if shown[at] {
+		if shown[i] {
 			may = append(may, o)
 		}
 	}
@@ -345,7 +359,7 @@ func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error)
 }
 
 // seenAs is what an offer is called when its visibility is asked for: a tool by its name, a prompt by what getting one is judged
-// as, and a resource, which may be judged as many things, by its server alone.
+// as, and a resource, which may be judged as many things, by what is pinned of it alone.
 func seenAs(kind offerKind, o *offer) admission.Target {
 	target := o.target
 	switch kind {

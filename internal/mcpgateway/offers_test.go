@@ -216,6 +216,10 @@ func (p *pins) Examine(_ context.Context, l admission.Listing) ([]admission.PinV
 	return all, p.failed
 }
 
+func (p *pins) Take(_ context.Context, r admission.Reading) (interlock.Upstream, error) {
+	return interlock.Upstream{Server: r.Server, Identity: r.Identity}, p.failed
+}
+
 func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []admission.Target) ([]bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,7 +20,11 @@ func (s *Session) getPrompt(ctx context.Context, r *request) answer {
 		r.standAside()
 		m.ready(ctx)
 	}
-	if m == nil || m.offers[kindPrompts].Load().named(name) == nil {
+	if m == nil {
+		return faultOf(rpc.CodeInvalidParams, "unknown prompt: "+full, nil)
+	}
+	offered := m.offers[kindPrompts].Load().named(name)
+	if offered == nil {
 		return faultOf(rpc.CodeInvalidParams, "unknown prompt: "+full, nil)
 	}
 	params := rpc.AppendString([]byte(`{"name":`), name)
@@ -36,7 +40,7 @@ func (s *Session) getPrompt(ctx context.Context, r *request) answer {
 		given = []byte("{}")
 	}
 	action, err := promptAction(server, name, given, s.caller.Dir)
-	return s.decided(ctx, r, m, action, err, params)
+	return s.decided(ctx, r, part{m, offered.target.Upstream}, action, err, params)
 }
 
 // readResource decides a resources/read and forwards it to the server whose resource it is.
@@ -45,8 +49,12 @@ func (s *Session) readResource(ctx context.Context, r *request) answer {
 	if m == nil {
 		return bad
 	}
+	of, err := s.taken(ctx, r, m, uri)
+	if err != nil {
+		return undetermined()
+	}
 	action, err := resourceAction(m.name(), r.method, uri, s.caller.Dir)
-	return privately(r, s.decided(ctx, r, m, action, err, rpc.AppendString([]byte(`{"uri":`), uri)))
+	return privately(r, s.decided(ctx, r, of, action, err, rpc.AppendString([]byte(`{"uri":`), uri)))
 }
 
 // privately is the answer to a resources/read as it may be kept: by the client it was decided for.
@@ -89,12 +97,8 @@ func (s *Session) holder(uri string) *mount {
 		}
 	}
 	for _, m := range s.mounts {
-		if templates := m.offers[kindTemplates].Load(); templates != nil {
-			for i := range templates.list {
-				if fits(templates.list[i].name, uri) {
-					return m
-				}
-			}
+		if m.template(uri) != nil {
+			return m
 		}
 	}
 	if several {
@@ -128,14 +132,18 @@ func (s *Session) complete(ctx context.Context, r *request) answer {
 	kind, name, uri := rpc.Unquoted(rpc.Member(reference, "type")), rpc.Unquoted(rpc.Member(reference, "name")),
 		rpc.Unquoted(rpc.Member(reference, "uri"))
 	var m *mount
+	var offered *offer // a quarantine of what is completed is one of its completion
 	switch kind {
 	case "ref/prompt":
 		server, plain, _ := strings.Cut(name, ".")
 		if m = s.mount(server); m != nil {
 			reference = rpc.With(reference, "name", rpc.AppendString(nil, plain))
+			offered = m.offers[kindPrompts].Load().named(plain)
 		}
 	case "ref/resource":
-		m = s.templated(uri)
+		if m = s.templated(uri); m != nil {
+			offered = m.offers[kindTemplates].Load().named(uri)
+		}
 	}
 	if m == nil || !m.can().completions {
 		return faultOf(rpc.CodeInvalidParams, "params/ref names no prompt or template of a server that completes", nil)
@@ -150,8 +158,12 @@ func (s *Session) complete(ctx context.Context, r *request) answer {
 	if err != nil {
 		return faultOf(rpc.CodeInvalidParams, "params: "+err.Error(), nil)
 	}
+	of := part{m, m.itself()}
+	if offered != nil {
+		of.by = offered.target.Upstream
+	}
 	action, err := completionAction(m.name(), canonical, s.caller.Dir)
-	return s.decided(ctx, r, m, action, err, canonical[:len(canonical)-1])
+	return s.decided(ctx, r, of, action, err, canonical[:len(canonical)-1])
 }
 
 func (s *Session) templated(uri string) *mount {
@@ -164,13 +176,13 @@ func (s *Session) templated(uri string) *mount {
 }
 
 // decided decides an action of a method that is no tool's, and forwards the request made of params if it is allowed.
-func (s *Session) decided(ctx context.Context, r *request, m *mount, action interlock.Action, err error, params []byte) answer {
+func (s *Session) decided(ctx context.Context, r *request, of part, action interlock.Action, err error, params []byte) answer {
+	m := of.mount
 	if err != nil {
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
 		return faultOf(rpc.CodeInvalidParams, err.Error(), nil)
 	}
-	p, way := s.proposal(action, s.gateway.config.View(s.caller.Dir),
-		interlock.Upstream{Server: m.name(), Identity: m.server.Identity()})
+	p, way := s.proposal(action, s.gateway.config.View(s.caller.Dir), of.by)
 	if r.revision == RevisionStateless { // what its client brings may be of another server, or still to be asked
 		r.standAside()
 	}
@@ -184,7 +196,7 @@ func (s *Session) decided(ctx context.Context, r *request, m *mount, action inte
 		s.inputs.keep(s.inputsKey(r, m, action, rpc.Member(settled.Result, "requestState")), brought.more)
 		return settled.answer()
 	}
-	leave := permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed}
+	leave := permit{action: action, requester: p.Requester, answer: settled.Answer, weighed: settled.Weighed, by: of.by}
 	q := errand{method: r.method, params: append(params, brought.more...), of: r, meta: r.meta}
 	if r.readsOnly() && r.revision != RevisionStateless { // what a stateless client reads is marked as its own afterwards
 		return s.forwardOn(ctx, r, m, leave, q)

@@ -50,34 +50,34 @@ func (g *Gateway) watch() {
 	}
 }
 
-// compare tells the client if it would see other tools now than when it last listed them.
+// compare tells the client of each list if it would see other entries now than when it last asked for it.
 func (s *Session) compare() {
-	s.mu.Lock()
-	before := s.shown
-	s.mu.Unlock()
-	if before == nil {
-		return // it has not asked yet
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
-	defer cancel()
-	now, err := s.visible(ctx, kindTools)
-	if err != nil {
-		return
-	}
-	if s.sees(now) != *before {
-		s.changed(kindTools)
+	for k := range offerKinds {
+		kind := offerKind(k)
+		s.mu.Lock()
+		before := s.shown[kind]
+		s.mu.Unlock()
+		if before == nil {
+			continue // it has not asked yet
+		}
+		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+		now, err := s.visible(ctx, kind)
+		cancel()
+		if err == nil && s.sees(kind, now) != *before {
+			s.changed(kind)
+		}
 	}
 }
 
-// sees remembers which tools a client was shown, and returns them in one text.
-func (s *Session) sees(shown []*offer) string {
+// sees remembers what of one kind a client was shown, and returns it in one text.
+func (s *Session) sees(kind offerKind, shown []*offer) string {
 	var b strings.Builder
 	for _, o := range shown {
 		b.WriteString(o.full + "\x00" + string(o.target.Upstream.Definition) + "\x00")
 	}
 	text := b.String()
 	s.mu.Lock()
-	s.shown = &text
+	s.shown[kind] = &text
 	s.mu.Unlock()
 	return text
 }

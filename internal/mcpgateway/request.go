@@ -53,7 +53,8 @@ type permit struct {
 	action    interlock.Action
 	requester interlock.Requester
 	answer    interlock.Answer
-	weighed   bool // nothing is enforced and nothing was recorded, so neither is the outcome
+	by        interlock.Upstream // of what is no tool's: what it was judged by
+	weighed   bool               // nothing is enforced and nothing was recorded, so neither is the outcome
 }
 
 // holds reports whether it is leave indeed: an Allow, and recorded unless nothing is.

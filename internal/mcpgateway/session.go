@@ -42,9 +42,9 @@ type Session struct {
 	level     string                      // of logging, as the client set it
 	listeners map[*listener]struct{}
 	inputs    inputs
-	holds     atomic.Int32     // held calls
-	parked    map[string]*held // those whose client has to come back, by what it comes back with
-	shown     *string          // the tools the client was last shown; none yet: it has not asked
+	holds     atomic.Int32             // held calls
+	parked    map[string]*held         // those whose client has to come back, by what it comes back with
+	shown     [len(offerKinds)]*string // of each list, what the client was last shown; none yet: it has not asked
 }
 
 // A flight is one request under way: ids are the client's to choose, and another connection may choose the same.

@@ -271,22 +271,24 @@ func (a *Asker) updateTask(ctx context.Context, id string, responses map[string]
 	if err != nil {
 		return err
 	}
+	what := said(responses[inputKey(t.Request)])
 	if run := a.tasks.running[id]; run != nil {
+		run.tooLate(what == "decline")
 		run.deliver(responses)
 		return nil
 	}
-	what := said(responses[inputKey(t.Request)])
-	if what == "" || t.State != taskWaiting || t.Shown {
+	if what == "" || t.State != taskWaiting || t.Shown && what != "decline" {
 		return nil
 	}
 	t.Shown = true
-	if what == "decline" {
-		if err := a.config.Approvals.Withdraw(ctx, r, t.Request, "the client's user declined"); err != nil &&
-			!answeredAlready(err) {
-			return err
-		}
+	if what != "decline" {
+		return a.save(ctx, t)
 	}
-	return a.save(ctx, t)
+	refused, err := a.declined(ctx, r, t.Request)
+	if err != nil {
+		return err
+	}
+	return a.finish(ctx, t, refused.result(RevisionStateless, t.Shaped), nil)
 }
 
 // cancelTask gives a task up: one that waits takes its question back, and with it an approval that was given meanwhile and that

@@ -23,6 +23,28 @@ type taskRun struct {
 	asks  map[string]json.RawMessage // what is not answered, under names that no other round has
 	said  []byte                     // the answers, as members, by the names the call knows
 	all   chan struct{}              // closed when nothing is left to answer
+	late  bool                       // the user said no to a call that was under way already
+}
+
+// tooLate notes that the client's user said no after the approval was used, so that the task says what that did: nothing.
+func (t *taskRun) tooLate(declined bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.late = t.late || declined
+}
+
+// stands says where a call is that was begun.
+func (t *taskRun) stands() string {
+	const begun = "approved and under way"
+	if t == nil {
+		return begun
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.late {
+		return begun + "; the user declined after the approval was used, which does not take it back; tasks/cancel gives the call up"
+	}
+	return begun
 }
 
 // ask puts what a call asks to the task's client and waits until all of it is answered, or the call is over.

@@ -48,7 +48,8 @@ func (a *Asker) shown(ctx context.Context, t *task, r interlock.Requester, c Abi
 	switch t.State {
 	case taskWaiting:
 	case taskBegun:
-		return a.show(t, "complete", a.tasks.running[t.id()].open(c), "approved and under way"), nil
+		run := a.tasks.running[t.id()]
+		return a.show(t, "complete", run.open(c), run.stands()), nil
 	default:
 		return a.show(t, "complete", nil, ""), nil
 	}

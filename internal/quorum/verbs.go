@@ -62,6 +62,8 @@ func Verbs() []Verb {
 			Subject: "SERVER or SERVER.TOOL", Writes: "pin", Event: interlock.EventPin},
 		{Name: interlock.VerbQuarantineTool, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "SERVER or SERVER.TOOL", Writes: "pin", Event: interlock.EventPin},
+		{Name: interlock.VerbSignTools, Loosens: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "SERVER or SERVER.TOOL", Writes: "pin", Event: interlock.EventPin},
 		{Name: interlock.VerbReadSealed, Loosens: true, Reason: true, Role: roleGovernsOrAudits,
 			Needs:   "this order needs an operator with the admin or the auditor role",
 			Subject: "which recorded inputs", Event: interlock.EventAccess},

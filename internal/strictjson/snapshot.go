@@ -118,6 +118,7 @@ func (w *Writer) Pin(p *interlock.Pin) {
 		w.General(p.Former)
 	}
 	w.OptionalString("identity", string(p.Identity))
+	w.OptionalStrings("lists", p.Lists)
 	if len(p.Places) > 0 {
 		w.Name("places")
 		w.General(p.Places)

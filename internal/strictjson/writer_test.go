@@ -52,6 +52,7 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 		for _, former := range list.Draw(t, "former") {
 			pin.Former = append(pin.Former, interlock.Digest(former))
 			pin.Places = append(pin.Places, interlock.Digest(former+"p"))
+			pin.Lists = append(pin.Lists, former+"l")
 		}
 	}
 	yes := true

@@ -1,0 +1,84 @@
+package mcpgateway
+
+import (
+	"context"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/rpc"
+)
+
+// A part is what a request is about that names no tool: its server, and the pinned thing of it that it is judged by.
+type part struct {
+	mount *mount
+	by    interlock.Upstream
+}
+
+// itself is the server as a whole: what has no definition of its own is judged by it.
+func (m *mount) itself() interlock.Upstream {
+	return interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}
+}
+
+// template is the first template that a URI fits, or nil.
+func (m *mount) template(uri string) *offer {
+	templates := m.offers[kindTemplates].Load()
+	if templates == nil {
+		return nil
+	}
+	for i := range templates.list {
+		if fits(templates.list[i].name, uri) {
+			return &templates.list[i]
+		}
+	}
+	return nil
+}
+
+// maxTaken bounds the resources of a server that a session remembers to be pinned; it asks again about others.
+const maxTaken = 4096
+
+// taken says what reading a resource is judged by, and has it pinned if it was never read: by what the server says of it where that
+// stands in its list, else by the template that the URI fits, else by the server.
+func (s *Session) taken(ctx context.Context, r *request, m *mount, uri string) (part, error) {
+	of, pins := part{m, m.itself()}, s.gateway.config.Pins
+	if pins == nil {
+		return of, nil
+	}
+	reading := admission.Reading{Server: m.name(), Identity: m.server.Identity(), URI: uri}
+	listed := m.offers[kindResources].Load().named(uri)
+	if listed != nil {
+		reading.Definition = listed.raw
+		m.mu.Lock()
+		known := m.taken[uri] == listed.target.Upstream.Definition && m.taken[uri] != ""
+		m.mu.Unlock()
+		if known { // a pin stays; whether it still stands is decided with the call
+			of.by = listed.target.Upstream
+			return of, nil
+		}
+	}
+	r.standAside() // it may have to be written first
+	by, err := pins.Take(ctx, reading)
+	if err != nil {
+		s.gateway.config.Logger.Error("what a resource is judged by was not determined", "server", m.name(), "error", err.Error())
+		return of, err
+	}
+	of.by = by
+	switch {
+	case by.Tool != "" && listed != nil:
+		m.mu.Lock()
+		if m.taken == nil || len(m.taken) >= maxTaken {
+			m.taken = map[string]interlock.Digest{}
+		}
+		m.taken[uri] = by.Definition
+		m.mu.Unlock()
+	case by.Tool == "" && listed == nil:
+		if template := m.template(uri); template != nil {
+			of.by = template.target.Upstream
+		}
+	}
+	return of, nil
+}
+
+// undetermined is the answer where nobody can tell what a request is to be judged by.
+func undetermined() answer {
+	return faultOf(rpc.CodeInternal, "what this is judged by could not be determined, so nothing was done; try again", nil)
+}
