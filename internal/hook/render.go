@@ -29,7 +29,8 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 		return d.answer(call, interlock.Allow, "") // the gateway asks
 	}
 	handed := call.hand != nil && call.Handover.Hands(strictest.Decision)
-	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || slices.ContainsFunc(answers, beyondPrompt)) {
+	beyond := func(a interlock.Answer) bool { return a.Answer == interlock.Ask && a.BeyondPrompt() }
+	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || slices.ContainsFunc(answers, beyond)) {
 		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again, or too little
 	}
 	switch verdict {
@@ -49,18 +50,6 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 		}
 	}
 	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, redact))
-}
-
-// beyondPrompt reports whether an answer asks for more than a yes of whoever sits before the harness: its prompt knows no
-// challenge, no role, no second person and shows no dry run. Only what Interlock asks for itself can give that.
-func beyondPrompt(a interlock.Answer) bool {
-	return a.Answer == interlock.Ask && slices.ContainsFunc(a.Obligations, func(o interlock.Obligation) bool {
-		switch o.Type {
-		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationWithin, interlock.ObligationCooldown:
-			return false
-		}
-		return true
-	})
 }
 
 // weigh returns the strictest answer and the requests that wait for a human. An Allow that names no durable event is not
