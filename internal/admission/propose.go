@@ -241,7 +241,7 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 	if d.Approval != "" {
 		change.Spends = ledger.One(ledger.Request, d.Approval)
 	}
-	if d.Grant != "" {
+	if d.Grant != "" && !standing.Grants[d.Grant].Unlimited() {
 		change.Spends = append(change.Spends, ledger.One(ledger.Order, d.Grant)...)
 	}
 	if handed { // the same question is put again by what runs it, and that is the one the yes was for
