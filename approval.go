@@ -8,13 +8,14 @@ import (
 // RequestStatus is where an approval request stands. The zero value is pending and approves nothing.
 type RequestStatus string
 
-// The statuses. Denied, expired and spent are terminal.
+// The statuses. Denied, expired, spent and settled are terminal.
 const (
 	RequestPending  RequestStatus = "pending"
 	RequestApproved RequestStatus = "approved"
 	RequestDenied   RequestStatus = "denied"
 	RequestExpired  RequestStatus = "expired"
 	RequestSpent    RequestStatus = "spent"
+	RequestSettled  RequestStatus = "settled" // in the harness, which had asked its own user: see [Settlement]
 )
 
 // An ApprovalRequest is the pending question an Ask leaves behind. It is bound to exactly one action by one requester
@@ -38,9 +39,73 @@ type ApprovalRequest struct {
 	// people, and with an obligation that signatures can't discharge, such as [ObligationCouncil], nobody.
 	Obligations []Obligation `json:"obligations,omitempty"`
 
+	// Harness says that the harness asked its own user at once. Then nobody else has to answer, though an operator may, and
+	// what becomes of the call settles it.
+	Harness bool        `json:"harness,omitempty"`
+	Settled *Settlement `json:"settled,omitempty"`
+
 	// DryRun is the id of the DRY_RUN event that whoever says yes is shown, where the obligations want one. Who signs fills it
 	// in, so that it is signed with the rest; in the store it stands in the approvals alone.
 	DryRun string `json:"dry_run,omitempty"`
+}
+
+// A Settlement is how a question ended that a harness had put to its own user.
+type Settlement struct {
+	How SettledBy `json:"how"`
+	At  time.Time `json:"at"`
+}
+
+// SettledBy says what showed that the question is over.
+type SettledBy string
+
+// What shows it. That a run went on says nothing of what its user answered: harnesses report no refusals.
+const (
+	SettledRan    SettledBy = "ran"     // its user let it run
+	SettledFailed SettledBy = "failed"  // its user let it run, and it failed
+	SettledNotRun SettledBy = "not-run" // the harness reports that it was not run
+	SettledWentOn SettledBy = "went-on" // its run went on to something else
+)
+
+// Words says it as people do.
+func (s Settlement) Words() string {
+	switch s.How {
+	case SettledRan:
+		return "allowed in the harness: it ran"
+	case SettledFailed:
+		return "allowed in the harness: it ran and failed"
+	case SettledNotRun:
+		return "refused in the harness: it was not run"
+	default:
+		return "answered in the harness: its run went on to something else"
+	}
+}
+
+// SettledAfter is what an outcome says of a question that a harness had put to its own user.
+func SettledAfter(outcome OutcomeStatus) SettledBy {
+	switch outcome {
+	case OutcomeFailure:
+		return SettledFailed
+	case OutcomeSkipped:
+		return SettledNotRun
+	default:
+		return SettledRan
+	}
+}
+
+// Waits reports whether a request waits for an operator: not one that has been answered, is over, or is put to somebody else.
+func (r ApprovalRequest) Waits(now time.Time) bool {
+	return r.Status == RequestPending && !r.Harness && now.Before(r.Expires)
+}
+
+// State is the status in the words that lists use.
+func (r ApprovalRequest) State() string {
+	switch {
+	case r.Settled != nil:
+		return r.Settled.Words()
+	case r.Status == RequestPending && r.Harness:
+		return "asked in the harness"
+	}
+	return string(r.Status)
 }
 
 // Owes reports whether the request carries an obligation of a type.

@@ -1,5 +1,7 @@
 package interlock
 
+import "slices"
+
 // A Decision is the binding result for one action. The zero value denies. Equal inputs give equal decisions, byte for
 // byte; everything it was computed from is named by digest.
 type Decision struct {
@@ -124,4 +126,16 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	n, err := unmarshalName(modeNames[:], text, "mode")
 	*m = Mode(n)
 	return err
+}
+
+// BeyondPrompt reports whether the decision asks for more than a yes of whoever sits before a harness: its prompt knows no
+// challenge, no role, no second person and shows no dry run. Only what Interlock asks for itself can give that.
+func (d Decision) BeyondPrompt() bool {
+	return slices.ContainsFunc(d.Obligations, func(o Obligation) bool {
+		switch o.Type {
+		case ObligationConfirm, ObligationRedact, ObligationWithin, ObligationCooldown:
+			return false
+		}
+		return true
+	})
 }

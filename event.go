@@ -12,25 +12,27 @@ const (
 	EventApproval        EventType = "APPROVAL"              // a human answered a request
 	EventApprovalRefused EventType = "APPROVAL_REFUSED"      // an answer was not accepted: wrong key, own request, expired
 	EventApprovalExpired EventType = "APPROVAL_EXPIRED"      // nobody answered a request in time, or nobody used the answer
-	EventAlert           EventType = "ALERT"                 // something an operator should look at (MACE)
-	EventIntegrity       EventType = "INTEGRITY_FAILURE"     // the store or the log contradicts itself (MACE)
-	EventIncident        EventType = "SECURITY_INCIDENT"     // an operator reports that something can't be trusted (MACE)
-	EventHalt            EventType = "FORCE_HALT_REPLAY"     // nothing is decided or made again under something (MACE)
-	EventHaltClear       EventType = "FORCE_HALT_CLEAR"      // an operator's order ends that (MACE)
-	EventIdentity        EventType = "IDENTITY_CHANGE"       // an agent or operator was added or revoked
-	EventRuleset         EventType = "RULESET_CHANGE"        // another ruleset digest is in force
-	EventMode            EventType = "MODE_CHANGE"           // another mode or profile is in force
-	EventRefusal         EventType = "REFUSAL"               // input was refused before it became an action
-	EventSuppression     EventType = "RULE_SUPPRESSION"      // an operator keeps a rule silent somewhere, or ends that
-	EventBlocked         EventType = "AGENT_BLOCKED"         // an agent may do nothing more until a human says otherwise
-	EventUnblocked       EventType = "AGENT_UNBLOCKED"       // a right code or an admin has ended that
-	EventChallenge       EventType = "CHALLENGE"             // a code was issued, or could not be delivered
-	EventVerification    EventType = "VERIFICATION"          // a code was given: right, wrong, late or too often
-	EventExecution       EventType = "EXECUTION"             // a monitored execution began, ended or was ended
-	EventGrant           EventType = "STANDING_GRANT"        // an operator's bounded standing yes, or its end
-	EventTrust           EventType = "TRUST_CHANGE"          // an agent's trust was raised, lowered or has expired
-	EventPin             EventType = "TOOL_PIN"              // tools of a server were pinned, quarantined or approved
-	EventSession         EventType = "OPERATOR_SESSION"      // an operator came into the console, left it, or was turned away
+	// a question was answered in the harness that had put it, or its run went on without it
+	EventSettled      EventType = "REQUEST_SETTLED"
+	EventAlert        EventType = "ALERT"             // something an operator should look at (MACE)
+	EventIntegrity    EventType = "INTEGRITY_FAILURE" // the store or the log contradicts itself (MACE)
+	EventIncident     EventType = "SECURITY_INCIDENT" // an operator reports that something can't be trusted (MACE)
+	EventHalt         EventType = "FORCE_HALT_REPLAY" // nothing is decided or made again under something (MACE)
+	EventHaltClear    EventType = "FORCE_HALT_CLEAR"  // an operator's order ends that (MACE)
+	EventIdentity     EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
+	EventRuleset      EventType = "RULESET_CHANGE"    // another ruleset digest is in force
+	EventMode         EventType = "MODE_CHANGE"       // another mode or profile is in force
+	EventRefusal      EventType = "REFUSAL"           // input was refused before it became an action
+	EventSuppression  EventType = "RULE_SUPPRESSION"  // an operator keeps a rule silent somewhere, or ends that
+	EventBlocked      EventType = "AGENT_BLOCKED"     // an agent may do nothing more until a human says otherwise
+	EventUnblocked    EventType = "AGENT_UNBLOCKED"   // a right code or an admin has ended that
+	EventChallenge    EventType = "CHALLENGE"         // a code was issued, or could not be delivered
+	EventVerification EventType = "VERIFICATION"      // a code was given: right, wrong, late or too often
+	EventExecution    EventType = "EXECUTION"         // a monitored execution began, ended or was ended
+	EventGrant        EventType = "STANDING_GRANT"    // an operator's bounded standing yes, or its end
+	EventTrust        EventType = "TRUST_CHANGE"      // an agent's trust was raised, lowered or has expired
+	EventPin          EventType = "TOOL_PIN"          // tools of a server were pinned, quarantined or approved
+	EventSession      EventType = "OPERATOR_SESSION"  // an operator came into the console, left it, or was turned away
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
@@ -61,7 +63,7 @@ type Entry struct {
 // EventTypes lists every type of event, in the order they are documented in.
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
-		EventApprovalExpired, EventAlert,
+		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,

@@ -12,15 +12,16 @@ type Grant struct {
 	Operator   string      `json:"operator"`
 	Agent      string      `json:"agent"`
 	Principal  string      `json:"principal"`
-	Ruleset    Digest      `json:"ruleset_digest"`
+	Ruleset    Digest      `json:"ruleset_digest"`       // empty with a scope, which names rules
 	Kind       Kind        `json:"kind"`                 // of the actions it covers
 	Tool       string      `json:"tool,omitempty"`       // glob over tool names, or over commands for kinds that have text
 	Rules      []string    `json:"rules,omitempty"`      // the asks it answers, by rule; empty: any ask of the covered actions
 	Conditions []Condition `json:"conditions,omitempty"` // all must hold of the action's arguments
-	Times      int         `json:"times"`                // how often in all
+	Scope      *Scope      `json:"scope,omitempty"`      // of one that is for like actions in a project, under whatever rules
+	Times      int         `json:"times"`                // how often in all; 0, with a scope: as often as it comes
 	Left       int         `json:"left"`                 // how often still; the store counts down
 	Created    time.Time   `json:"created"`
-	Expires    time.Time   `json:"expires"`
+	Expires    time.Time   `json:"expires,omitzero"` // zero, which only a grant with a scope may have: when it is ended
 	Reason     string      `json:"reason,omitempty"`
 
 	Method    string    `json:"method,omitempty"` // how it was signed, as in [Approval]
@@ -39,7 +40,20 @@ func (g Grant) Order() Order {
 
 // InForce reports whether the grant may be drawn at a time.
 func (g Grant) InForce(now time.Time) bool {
-	return g.Ended.IsZero() && g.Left > 0 && !now.Before(g.Created) && now.Before(g.Expires)
+	return g.Ended.IsZero() && (g.Left > 0 || g.Unlimited()) && !now.Before(g.Created) &&
+		(now.Before(g.Expires) || g.Scope != nil && g.Expires.IsZero())
+}
+
+// Unlimited reports whether the grant counts as often as what it is for comes, so that nothing is used up.
+func (g Grant) Unlimited() bool { return g.Scope != nil && g.Times == 0 }
+
+// Holds reports whether the grant is one under a ruleset and for a run. One with a scope names the rules whose questions it answers, and
+// goes on when others change.
+func (g Grant) Holds(ruleset Digest, run string) bool {
+	if g.Scope != nil {
+		return g.Scope.Run == "" || g.Scope.Run == run
+	}
+	return g.Ruleset == ruleset
 }
 
 // A Condition compares one argument of an action with a value. It holds only if the argument is there and comparable.

@@ -134,21 +134,35 @@ func (c *grantList) Run(p *program) error {
 	defer c.more(p, given.More())
 	grants := oldestFirst(given.Rows, func(g interlock.Grant) (time.Time, string) { return g.Created, g.ID })
 	return printList(p.stdout, c.JSON, "ID\tAGENT\tFOR\tCOVERS\tLEFT\tUNTIL\tBY\tREASON", grants, func(g interlock.Grant) string {
-		until := g.Expires.Local().Format("2006-01-02 15:04")
+		until := "it is ended"
+		if !g.Expires.IsZero() {
+			until = g.Expires.Local().Format("2006-01-02 15:04")
+		}
+		left := fmt.Sprintf("%d of %d", g.Left, g.Times)
+		if g.Unlimited() {
+			left = "always"
+		}
 		switch {
-		case !now().Before(g.Expires):
+		case !g.Expires.IsZero() && !now().Before(g.Expires):
 			until += " (expired)"
+		case g.Scope != nil:
 		case g.Ruleset != backend.Rules().Digest():
 			until += " (given under other rules)"
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d of %d\t%s\t%s\t%s", g.ID, printable(g.Agent), printable(g.Principal),
-			coverage(g), g.Left, g.Times,
-			until, g.Operator, printable(g.Reason))
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", g.ID, printable(g.Agent), printable(g.Principal), coverage(g), left, until,
+			g.Operator, printable(g.Reason))
 	})
 }
 
 // coverage says in words what a grant covers.
 func coverage(g interlock.Grant) string {
+	if s := g.Scope; s != nil {
+		text := string(g.Kind) + " " + printable(patternText(g)) + " in " + printable(s.Dir)
+		if s.Run != "" {
+			text += ", in the session " + printable(s.Run)
+		}
+		return text + ", asked by " + printable(strings.Join(g.Rules, " or "))
+	}
 	parts := []string{string(g.Kind) + " " + printable(g.Tool)}
 	for _, c := range g.Conditions {
 		parts = append(parts, printable(c.Parameter+" "+c.Operator+" "+string(c.Value)))

@@ -44,6 +44,7 @@ type commands struct {
 	Check       checkCommand       `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
 	Pending     pendingCommand     `cmd:"" help:"List the requests that wait for a human, or show one whole."`
 	Approve     approveCommand     `cmd:"" help:"Say yes to a request, signed with an operator's SSH key."`
+	Allow       allowCommand       `cmd:"" help:"Say yes from now on to what a request asked, in this project, within bounds; signed."`
 	Deny        denyCommand        `cmd:"" help:"Say no to a request, signed with an operator's SSH key."`
 	Block       blockCommand       `cmd:"" help:"List blocked agents, have a code shown, lift a block."`
 	Channels    channelsCommand    `cmd:"" help:"List the channels that codes go to, or try them."`

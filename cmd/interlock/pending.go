@@ -81,7 +81,7 @@ func (c *pendingCommand) list(w io.Writer, requests []interlock.ApprovalRequest)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tSTATUS\tAGE\tEXPIRES IN\tAGENT\tACTION\tREASON")
 	for _, r := range requests {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Status, span(at.Sub(r.Created)), span(r.Expires.Sub(at)),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.State(), span(at.Sub(r.Created)), span(r.Expires.Sub(at)),
 			printable(r.Requester.Agent), brief(r.Display), printable(r.Reason))
 	}
 	return table.Flush()
@@ -156,7 +156,7 @@ func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.
 	b := card{width: 10}
 	at, line := now(), b.line
 	line("request", r.ID)
-	line("status", string(r.Status))
+	line("status", r.State())
 	line("agent", r.Requester.Agent)
 	line("principal", r.Requester.Principal)
 	line("run", r.Requester.Run)

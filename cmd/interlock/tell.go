@@ -24,7 +24,7 @@ type teller struct {
 	channels *notify.Notifier
 	quiet    config.Hours
 	logger   *slog.Logger
-	told     map[string]bool
+	told     map[string]notice.Notice // of requests that waited when they were looked at last
 }
 
 // tellRequests tells of requests opened since the server began, for as long as it runs. What arises in quiet hours is told
@@ -35,7 +35,7 @@ func tellRequests(ctx context.Context, backend *embedded.Backend, settings confi
 	if err != nil || !channels.Takes(interlock.TierConfirm) {
 		return err
 	}
-	t := &teller{backend: backend, channels: channels, quiet: settings.QuietHours, logger: logger, told: map[string]bool{}}
+	t := &teller{backend: backend, channels: channels, quiet: settings.QuietHours, logger: logger, told: map[string]notice.Notice{}}
 	what := ledger.Watch{Kinds: []string{ledger.Request}, Within: tellEvery}
 	return admission.Follow(ctx, backend, what, func(ctx context.Context) error {
 		for t.quiet.Contain(now()) || !t.tell(ctx, began) {
@@ -58,22 +58,44 @@ func (t *teller) tell(ctx context.Context, began time.Time) bool {
 		}
 		return false
 	}
-	waiting := map[string]bool{}
+	waiting := map[string]notice.Notice{}
 	for _, r := range requests.Rows {
 		if r.Status != interlock.RequestPending || r.Created.Before(began) {
 			continue
 		}
-		waiting[r.ID] = true
-		if t.told[r.ID] {
+		if told, known := t.told[r.ID]; known {
+			waiting[r.ID] = told
 			continue
 		}
-		delivery := t.channels.Notify(ctx,
-			notice.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
-				Rule: r.Rule, Reason: r.Reason, Display: r.Display})
+		one := notice.Notice{Severity: interlock.TierConfirm, Kind: "request", Request: r.ID, Requester: r.Requester,
+			Rule: r.Rule, Reason: r.Reason, Display: r.Display, Harness: r.Harness}
+		waiting[r.ID] = one
+		delivery := t.channels.Notify(ctx, one)
 		for _, failed := range delivery.Failed {
 			t.logger.Warn("telling of a request", "request", r.ID, "channel", failed)
 		}
 	}
+	for id, one := range t.told { // in any order: each is about itself
+		if _, waits := waiting[id]; !waits {
+			t.answered(ctx, one)
+		}
+	}
 	t.told = waiting
 	return true
+}
+
+// answered tells those who were told of a request what became of it.
+func (t *teller) answered(ctx context.Context, one notice.Notice) {
+	r, found, err := t.backend.Request(ctx, one.Request)
+	if err != nil || !found {
+		return // it is told in the console, and nothing depends on it
+	}
+	status, state := r.Status, r.State()
+	if status == interlock.RequestPending {
+		status, state = interlock.RequestExpired, string(interlock.RequestExpired)
+	}
+	one.Kind, one.Status, one.Display = "answered", string(status), ""
+	for _, failed := range t.channels.Answered(ctx, one, state, status == interlock.RequestSettled).Failed {
+		t.logger.Warn("telling what became of a request", "request", one.Request, "channel", failed)
+	}
 }

@@ -121,7 +121,7 @@ func (w *watcher) look(context.Context) error {
 		return err
 	}
 	for _, r := range requests.Rows {
-		if r.Status == interlock.RequestPending && w.first(r.ID) {
+		if r.Waits(now()) && w.first(r.ID) {
 			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\nanswer with: interlock approve %s   or   interlock deny %s\n",
 				printable(r.Requester.Agent), r.ID,
 				printable(r.Reason), brief(r.Display), r.ID, r.ID)

@@ -20,8 +20,8 @@ func (a *Admission) MayArchive(ctx context.Context, before time.Time) error {
 			"their outcome and what runs have heard and written refer to them", ArchiveAge.Hours())
 	}
 	var oldest *interlock.ApprovalRequest
-	for _, status := range []interlock.RequestStatus{interlock.RequestPending, interlock.RequestApproved} {
-		first, _, err := a.config.Store.Scan(ctx, under(ledger.Request, ledger.Is(status)), ledger.UpTo(before.UnixNano()-1, 1))
+	for _, open := range []string{ledger.Is(interlock.RequestPending), ledger.Harnessed, ledger.Is(interlock.RequestApproved)} {
+		first, _, err := a.config.Store.Scan(ctx, under(ledger.Request, open), ledger.UpTo(before.UnixNano()-1, 1))
 		if err != nil {
 			return err
 		}

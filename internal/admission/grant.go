@@ -17,7 +17,13 @@ const maxGrants = 256
 
 func (a *Admission) findGranted(c *carrying) error {
 	g := c.Terms.(interlock.Grant)
-	if g.Ruleset != a.force.Load().Rules.Digest() {
+	if g.Scope != nil {
+		for _, rule := range g.Rules {
+			if err := a.force.Load().Rules.Grantable(rule); err != nil {
+				return err
+			}
+		}
+	} else if g.Ruleset != a.force.Load().Rules.Digest() {
 		return interlock.Errorf(interlock.CodeConflict, "ruleset", "other rules are in force than the grant names; give it again")
 	}
 	g.Left = g.Times
@@ -60,7 +66,7 @@ func grantsOf(standing ledger.Standing, r interlock.Requester, digest interlock.
 	}
 	var own []interlock.Grant
 	for _, g := range standing.Grants {
-		if g.InForce(now) && g.Agent == r.Agent && g.Principal == r.Principal && g.Ruleset == digest {
+		if g.InForce(now) && g.Agent == r.Agent && g.Principal == r.Principal && g.Holds(digest, r.Run) {
 			g.Key, g.Statement, g.Signature, g.Weak = "", "", "", ""
 			own = append(own, g)
 		}

@@ -121,7 +121,7 @@ func Operators(ctx context.Context, from Ledger) (map[string]interlock.OperatorR
 	return operators, nil
 }
 
-// Pending counts the requests that can still be answered, no further than a limit if there is one.
+// Pending counts the requests that wait for an operator, no further than a limit if there is one.
 func (a *Admission) Pending(ctx context.Context, limit int) (int, error) {
 	late, err := a.overdue(ctx, a.config.Now(), maxAtOnce) // those whose end is not recorded yet
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *Admission) Pending(ctx context.Context, limit int) (int, error) {
 	}
 	over := 0
 	for _, r := range late {
-		if r.Status == interlock.RequestPending {
+		if r.Status == interlock.RequestPending && !r.Harness {
 			over++
 		}
 	}

@@ -120,6 +120,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err != nil {
 			return change, err
 		}
+		if err := a.wentOn(&change, besides(passedBy(p.Requester, false, standing, now), answer.Request), now); err != nil {
+			return change, err
+		}
 		a.uses(&p, answer.Decision, &change, now)
 		if over {
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
@@ -238,7 +241,7 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 	if d.Approval != "" {
 		change.Spends = ledger.One(ledger.Request, d.Approval)
 	}
-	if d.Grant != "" {
+	if d.Grant != "" && !standing.Grants[d.Grant].Unlimited() {
 		change.Spends = append(change.Spends, ledger.One(ledger.Order, d.Grant)...)
 	}
 	if handed { // the same question is put again by what runs it, and that is the one the yes was for
@@ -332,7 +335,7 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending}
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d)}
 	for _, o := range d.Obligations {
 		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil &&
 			within < a.config.ApprovalTTL {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -32,22 +33,29 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	change := ledger.Change{Events: []ledger.Draft{draft}}
+	plain := ledger.Change{Events: []ledger.Draft{draft}}
 	if found && call.At.Unix() > 0 {
 		call.Outcome = o.Status
-		change.Writes = ledger.Rows(call)
+		plain.Writes = ledger.Rows(call)
 	}
-	a.endings.of(&change, r, call.Decision.Action, o.Status)
-	if alert == ranOutside {
-		change.Spends = a.unspent(ctx, call.Decision.Approval)
+	a.endings.of(&plain, r, call.Decision.Action, o.Status)
+	for range maxTellings { // what it ends may be spent, run out or be told otherwise at this moment
+		change := ledger.Change{Events: slices.Clone(plain.Events), Writes: slices.Clone(plain.Writes)}
+		if alert == ranOutside {
+			change.Spends = a.unspent(ctx, call.Decision.Approval)
+		}
+		if err := a.settleOutcome(ctx, &change, call, o.Status); err != nil {
+			return err
+		}
+		if err = a.commitOutcome(ctx, change, alert); !errors.Is(err, ledger.ErrConflict) {
+			return err
+		}
 	}
-	err = a.commitOutcome(ctx, change, alert)
-	if len(change.Spends) > 0 && errors.Is(err, ledger.ErrConflict) { // it was spent or ran out a moment ago
-		change.Spends = nil
-		err = a.commitOutcome(ctx, change, alert)
-	}
-	return err
+	return a.commitOutcome(ctx, plain, alert) // how it ended is recorded in any case
 }
+
+// maxTellings bounds how often an outcome is committed anew because what it ends has moved.
+const maxTellings = 5
 
 // ranOutside is the alert about an action that was to be handed over to `interlock exec`, and was run by itself.
 const ranOutside = "ran outside the sandbox that it needed"

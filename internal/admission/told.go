@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -13,15 +14,17 @@ import (
 )
 
 // HearPrompt takes note of what the user of a run said, so that later actions of the run are judged by who named their target.
-// Kept are digests and the kinds of act the words ask for, beside the log; nothing is recorded and nothing is permitted by it.
+// Kept are digests and the kinds of act the words ask for, beside the log; nothing is permitted by it, and nothing is recorded but
+// that what the run had asked its user before is over.
 func (a *Admission) HearPrompt(ctx context.Context, r interlock.Requester, text string) error {
 	if r.Run == "" || r.Agent == "" || text == "" {
 		return nil
 	}
 	run, now := runOf(r), a.config.Now().UTC()
-	return a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
+	heard := a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
 		return a.config.Prompted(h, run, text, now), true
 	})
+	return errors.Join(heard, a.Spoke(ctx, r))
 }
 
 // HearResult takes note of what an action of a run returned, as [Admission.HearPrompt] does of what the user said. Without a

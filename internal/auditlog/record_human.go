@@ -144,3 +144,19 @@ func (r TokenRecord) Payload() (json.RawMessage, error) {
 		Cut       []cutWire        `json:"truncated,omitempty"`
 	}{r.Token, c.text("operation", r.Operation), r.Danger, r.Code, c.cut})
 }
+
+// A SettledRecord is a question that was answered in the harness which had put it to its own user.
+type SettledRecord struct{ Request interlock.ApprovalRequest }
+
+// Payload renders the record.
+func (r SettledRecord) Payload() (json.RawMessage, error) {
+	var how interlock.SettledBy
+	if r.Request.Settled != nil {
+		how = r.Request.Settled.How
+	}
+	return payload("a settled request", struct {
+		Request string              `json:"request"`
+		Action  interlock.Digest    `json:"action"`
+		Result  interlock.SettledBy `json:"result"`
+	}{r.Request.ID, r.Request.Action, how})
+}

@@ -357,7 +357,7 @@ func TestGovernanceEventsAreSigned(t *testing.T) {
 		interlock.EventIdentity: true, interlock.EventRuleset: true, interlock.EventMode: true,
 		interlock.EventDecision: false, interlock.EventBlock: false, interlock.EventReviewRequest: false,
 		interlock.EventOutcome: false, interlock.EventRefusal: false,
-		interlock.EventApprovalExpired: false,
+		interlock.EventApprovalExpired: false, interlock.EventSettled: false,
 	} {
 		log := &memoryLog{}
 		log.seal(t, sealer, draft(kind, "seed", `{"n":1}`))

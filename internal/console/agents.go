@@ -187,8 +187,7 @@ func (c *Console) tell(agents map[string]*agent, standing ledger.Standing) {
 		}
 	}
 	for _, request := range standing.Requests { // any order: counts
-		if a := agents[request.Requester.Agent]; a != nil && request.Status == interlock.RequestPending &&
-			now.Before(request.Expires) {
+		if a := agents[request.Requester.Agent]; a != nil && request.Waits(now) {
 			a.Pending++
 		}
 	}

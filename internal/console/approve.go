@@ -98,14 +98,18 @@ func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
 	}
 	data := struct {
 		signing
-		Requests []asking
-		Answered []asking // yes, and not used yet
-		More     int
+		Requests  []asking
+		Harnessed []asking // put to the harness's own user: nobody waits for an operator
+		Answered  []asking // yes, and not used yet
+		More      int
 	}{signing: c.signing(r, nil), More: requests.More()}
 	for _, request := range requests.Rows {
-		if request.Status == interlock.RequestPending {
+		switch {
+		case request.Status == interlock.RequestPending && request.Harness:
+			data.Harnessed = append(data.Harnessed, c.shown(r, request, standing))
+		case request.Status == interlock.RequestPending:
 			data.Requests = append(data.Requests, c.shown(r, request, standing))
-		} else {
+		default:
 			data.Answered = append(data.Answered, c.shown(r, request, standing))
 		}
 	}

@@ -108,7 +108,7 @@ func granted(gates gate.Table, d interlock.Decision, snapshot interlock.Snapshot
 		if !grants(gates, g, d, snapshot.Agent, action, analysis, now) {
 			continue
 		}
-		if chosen == nil || g.Expires.Before(chosen.Expires) || g.Expires.Equal(chosen.Expires) && g.ID < chosen.ID {
+		if chosen == nil || sooner(g, chosen) {
 			chosen = g
 		}
 	}
@@ -120,9 +120,14 @@ func granted(gates gate.Table, d interlock.Decision, snapshot interlock.Snapshot
 
 func grants(gates gate.Table, g *interlock.Grant, d interlock.Decision, agent interlock.AgentRecord, action interlock.Action,
 	analysis impact.Analysis, now time.Time) bool {
-	if g.ID == "" || !g.InForce(now) || g.Ruleset != d.Ruleset || g.Kind != action.Kind || agent.ID == "" ||
-		g.Agent != agent.ID ||
-		g.Principal != agent.Principal || !ruleset.Hold(g.Conditions, action.Arguments) {
+	if g.ID == "" || !g.InForce(now) || g.Kind != action.Kind || agent.ID == "" || g.Agent != agent.ID ||
+		g.Principal != agent.Principal {
+		return false
+	}
+	if g.Scope != nil {
+		return always(gates, g, d, action)
+	}
+	if g.Ruleset != d.Ruleset || !ruleset.Hold(g.Conditions, action.Arguments) {
 		return false
 	}
 	for n := range d.Findings {

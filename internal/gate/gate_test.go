@@ -221,6 +221,7 @@ func TestSelf(t *testing.T) {
 	spec.Covers(t, "ASA-6.1-3")
 	for command, want := range map[string]string{
 		"interlock approve r1":                                            "self.answer halt",
+		"interlock allow apr_4f2a9c01d7e3 --until-revoked":                "self.answer halt",
 		"go run ./cmd/interlock approve r1":                               "self.answer halt",
 		"go -C src run -tags x interlock/cmd/interlock@latest approve r1": "self.answer halt",
 		"go run ./cmd/interlock uninstall claude":                         "self.command deny",

@@ -130,7 +130,7 @@ func answersRequests(words []string) bool {
 		return false
 	}
 	switch command {
-	case "approve", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill", "watch":
+	case "approve", "allow", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill", "watch":
 		return true
 	case "block", "grant":
 		return second != "list"

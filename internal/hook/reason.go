@@ -10,8 +10,8 @@ import (
 // explain is the text an agent or its user reads about answers that are not Allow: rule id, one sentence, a tested
 // alternative, and for a question nobody at the harness can answer how a human answers it. The strictest answer is
 // explained; trial is the command that makes the dry run a rule wants; requests holds every approval request that
-// must be answered before the call can pass.
-func explain(strictest interlock.Answer, trial string, requests []string, redact func(string) string) string {
+// must be answered before the call can pass; always is the one that a standing yes could answer.
+func explain(strictest interlock.Answer, trial string, requests []string, always string, redact func(string) string) string {
 	var b strings.Builder
 	if f := strictest.Decisive(); f != nil {
 		b.WriteString("[" + f.Rule + "] " + sentence(f.Reason))
@@ -27,6 +27,9 @@ func explain(strictest interlock.Answer, trial string, requests []string, redact
 	if len(requests) > 0 {
 		b.WriteString(" A human must say yes first: interlock approve " + strings.Join(requests, " && interlock approve ") +
 			" and then repeat exactly this call.")
+	}
+	if always != "" {
+		b.WriteString(" Not to be asked this again here: interlock allow " + always)
 	}
 	return presentable(b.String(), redact)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"interlock"
+	"interlock/internal/engine"
+	"interlock/internal/impact"
 )
 
 // Render writes the answers to a call's proposals, one each and in order, in the harness's dialect. The strictest answer
@@ -29,9 +31,11 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 		return d.answer(call, interlock.Allow, "") // the gateway asks
 	}
 	handed := call.hand != nil && call.Handover.Hands(strictest.Decision)
-	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || slices.ContainsFunc(answers, beyondPrompt)) {
+	beyond := func(a interlock.Answer) bool { return a.Answer == interlock.Ask && a.BeyondPrompt() }
+	if verdict == interlock.Ask && (handed || !call.Proposals[0].CanAsk || slices.ContainsFunc(answers, beyond)) {
 		verdict = interlock.Deny // a yes to the harness's own prompt is none to what would run, which asks again, or too little
 	}
+	always := ""
 	switch verdict {
 	case interlock.Allow:
 		if handed && !call.hand.rewritten && d.rewrite != nil {
@@ -39,6 +43,9 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 		}
 		return d.answer(call, interlock.Allow, "")
 	case interlock.Ask:
+		if len(answers) == 1 && inAdvance(call.Proposals[0].Action, strictest) {
+			always = strictest.Request
+		}
 		requests = nil // the harness's own prompt is the way to answer
 	case interlock.Halt:
 		requests = nil // no approval lowers a halt
@@ -48,19 +55,13 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 			requests = nil // approving the other parts would not let the call pass
 		}
 	}
-	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, redact))
+	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, always, redact))
 }
 
-// beyondPrompt reports whether an answer asks for more than a yes of whoever sits before the harness: its prompt knows no
-// challenge, no role, no second person and shows no dry run. Only what Interlock asks for itself can give that.
-func beyondPrompt(a interlock.Answer) bool {
-	return a.Answer == interlock.Ask && slices.ContainsFunc(a.Obligations, func(o interlock.Obligation) bool {
-		switch o.Type {
-		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationWithin, interlock.ObligationCooldown:
-			return false
-		}
-		return true
-	})
+// inAdvance reports whether a standing yes could answer what is asked, as far as the answer shows it: then whoever is asked is told how to
+// give one.
+func inAdvance(action interlock.Action, a interlock.Answer) bool {
+	return a.Request != "" && engine.EachTime(a.Decision) == "" && (action.Kind != interlock.KindShell || impact.Words(action) != nil)
 }
 
 // weigh returns the strictest answer and the requests that wait for a human. An Allow that names no durable event is not

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"interlock"
@@ -40,6 +41,9 @@ func requestAbout(r interlock.ApprovalRequest) About {
 		Marks: under(nano(r.Created), By(who.Agent, who.Principal), Is(""), Is(r.Status)),
 		Binds: r.Approval != nil && (r.Status == interlock.RequestApproved || r.Status == interlock.RequestDenied) ||
 			r.Status == interlock.RequestPending && r.First != nil}
+	if r.Harness && r.Status == interlock.RequestPending { // it does not wait for an operator, and is not counted with those that do
+		about.Marks[slices.IndexFunc(about.Marks, func(m Mark) bool { return m.Name == Is(r.Status) })].Name = Harnessed
+	}
 	if requestStands(r) {
 		about.Marks = appendMarks(about.Marks, nano(r.Expires), All, Of(who.Agent, who.Principal))
 	}
@@ -48,6 +52,9 @@ func requestAbout(r interlock.ApprovalRequest) About {
 	}
 	return about
 }
+
+// Harnessed is the mark of the requests that a harness has put to its own user, who has not answered as far as anybody knows.
+const Harnessed = "harnessed"
 
 func requestStands(r interlock.ApprovalRequest) bool {
 	return r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved

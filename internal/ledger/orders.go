@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	"interlock"
@@ -23,6 +24,7 @@ type grantTerms struct {
 	Tool       string                `json:"tool,omitempty"`
 	Rules      []string              `json:"rules,omitempty"`
 	Conditions []interlock.Condition `json:"conditions,omitempty"`
+	Scope      *interlock.Scope      `json:"scope,omitempty"`
 	Times      int                   `json:"times"`
 }
 
@@ -43,7 +45,7 @@ func writeOrder(value any) (body orderBody, err error) {
 	switch v := value.(type) {
 	case interlock.Grant:
 		body = orderBody{Order: v.Order(), Left: v.Left, Ended: v.Ended}
-		terms = grantTerms{v.Principal, v.Ruleset, v.Kind, v.Tool, v.Rules, v.Conditions, v.Times}
+		terms = grantTerms{v.Principal, v.Ruleset, v.Kind, v.Tool, v.Rules, v.Conditions, v.Scope, v.Times}
 	case interlock.Suppression:
 		body, terms = orderBody{Order: v.Order()}, suppressionTerms{v.Agent, v.Path, v.Command, v.Denials}
 	default:
@@ -63,7 +65,7 @@ func readOrder(body []byte) (any, error) {
 	case interlock.VerbGrant:
 		t, err := decode[grantTerms](o.Terms)
 		return interlock.Grant{ID: o.ID, Operator: o.Operator, Agent: o.Subject, Principal: t.Principal, Ruleset: t.Ruleset,
-			Kind: t.Kind, Tool: t.Tool, Rules: t.Rules, Conditions: t.Conditions, Times: t.Times, Left: o.Left, Created: o.At,
+			Kind: t.Kind, Tool: t.Tool, Rules: t.Rules, Conditions: t.Conditions, Scope: t.Scope, Times: t.Times, Left: o.Left, Created: o.At,
 			Expires: o.Expires, Reason: o.Reason, Method: o.Method, Key: o.Key, Statement: o.Statement,
 			Signature: o.Signature, Ended: o.Ended}, err
 	case interlock.VerbSuppress:
@@ -84,7 +86,7 @@ func orderAbout(value any) About {
 	case interlock.Grant:
 		about := About{Key: v.ID, Binds: true, Left: v.Left}
 		if orderStands(v) {
-			about.Marks = withAll(nano(v.Expires), Ordered(interlock.VerbGrant), Of(v.Agent, v.Principal))
+			about.Marks = withAll(endOf(v), Ordered(interlock.VerbGrant), Of(v.Agent, v.Principal))
 		}
 		return about
 	case interlock.Suppression:
@@ -95,7 +97,15 @@ func orderAbout(value any) About {
 
 func orderStands(value any) bool {
 	g, grants := value.(interlock.Grant)
-	return !grants || g.Ended.IsZero() && g.Left > 0
+	return !grants || g.Ended.IsZero() && (g.Left > 0 || g.Unlimited())
+}
+
+// endOf is where among orders a grant stands: one without an end comes after all others.
+func endOf(g interlock.Grant) int64 {
+	if g.Expires.IsZero() {
+		return math.MaxInt64
+	}
+	return nano(g.Expires)
 }
 
 func orderInto(value any, to *Standing) {

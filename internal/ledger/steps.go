@@ -188,6 +188,8 @@ func requestNext(before, after any, now time.Time) error {
 		return interlock.Errorf(interlock.CodeNotFound, "request", "there is no request %.80q", is.ID)
 	case opens:
 		return moved(Request, "it exists already")
+	case is.Status == interlock.RequestSettled:
+		return settledNext(was, is)
 	case !requestStands(was):
 		return moved(Request, "it is "+string(was.Status))
 	case is.Status == interlock.RequestExpired:
@@ -207,6 +209,22 @@ func requestNext(before, after any, now time.Time) error {
 		return interlock.Errorf(interlock.CodeInvalid, "change", "an approval says allow or deny")
 	}
 	return same(was.Answered(*answer), is)
+}
+
+// settledNext lets a question that a harness put to its own user be settled, and lets what became of the call be told after
+// its run had gone on.
+func settledNext(was, is interlock.ApprovalRequest) error {
+	again := was.Status == interlock.RequestSettled && was.Settled != nil && was.Settled.How == interlock.SettledWentOn
+	switch {
+	case is.Settled == nil || !was.Harness:
+		return interlock.Errorf(interlock.CodeInvalid, "change", "only what a harness asked its own user is settled there")
+	case was.Status != interlock.RequestPending && !again:
+		return moved(Request, "it is "+string(was.Status))
+	case again && is.Settled.How == interlock.SettledWentOn:
+		return moved(Request, "that is known")
+	}
+	was.Status, was.Settled = interlock.RequestSettled, is.Settled
+	return same(was, is)
 }
 
 // same holds a request against what it should have become of the one that is there.

@@ -29,10 +29,12 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(withheld), nil }
 // A Notice is what a channel takes to a human. Everything in it but the code has been redacted.
 type Notice struct {
 	Severity  interlock.Tier      // what it is about; a channel has a floor below which it takes nothing
-	Kind      string              // block, verify, request, alert or test
+	Kind      string              // block, verify, request, answered, alert or test
 	Challenge string              // id of the challenge the code answers
 	Request   string              // id of the approval request that waits
 	Requester interlock.Requester // who asks
+	Harness   bool                // its harness asks its own user: it waits for nobody who is told
+	Status    string              // of the request, where it waits no more
 	Rule      string              // of the decisive finding
 	Reason    string
 	Display   string // the action, complete

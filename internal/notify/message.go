@@ -20,7 +20,12 @@ func headline(n notice.Notice) string {
 	case "verify":
 		return "Interlock: " + who + " waits for your code"
 	case "request":
+		if n.Harness {
+			return "Interlock: " + who + " asks its user, in the harness"
+		}
 		return "Interlock: " + who + " waits for an answer"
+	case "answered":
+		return "Interlock: " + who + " waits no more: " + plain(n.Status)
 	case "test":
 		return "Interlock: a test of this channel"
 	case "alert":
@@ -52,6 +57,10 @@ func text(n notice.Notice, room int) string {
 	line("rule", plain(n.Rule))
 	line("challenge", n.Challenge)
 	line("request", n.Request)
+	if n.Kind == "answered" { // it was shown when it was asked
+		line("became", plain(n.Status))
+		return b.String()
+	}
 	if n.Display != "" || n.Kind != "alert" {
 		shown, cut := barred(n.Display, room)
 		b.WriteString("\nIt wanted to do this. ")

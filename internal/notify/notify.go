@@ -192,6 +192,32 @@ func (n *Notifier) Notify(ctx context.Context, notice notice.Notice) (d notice.D
 	return d
 }
 
+// Answered tells that a request waits no more: programs behind webhooks always, and people where it was told them as one that waits
+// and nobody of them has answered it. A window on the desktop would only be one more to close. state says in words what became of it.
+func (n *Notifier) Answered(ctx context.Context, notice notice.Notice, state string, people bool) (d notice.Delivery) {
+	for _, l := range n.links {
+		told := notice
+		switch l.Kind {
+		case KindWebhook:
+		case KindEmail, KindSlack, KindNtfy:
+			if told.Status = state; !people || n.quiet != nil && n.quiet(n.now()) {
+				continue
+			}
+		default:
+			continue
+		}
+		if notice.Severity < l.Floor {
+			continue
+		}
+		if err := n.try(ctx, l, told); err != nil {
+			d.Failed = append(d.Failed, l.Name+": "+err.Error())
+			continue
+		}
+		d.Channels = append(d.Channels, l.Name)
+	}
+	return d
+}
+
 // try sends through one channel within its time. A channel that breaks has failed; what it broke with is not repeated.
 func (n *Notifier) try(ctx context.Context, l link, notice notice.Notice) (err error) {
 	defer func() {

@@ -59,6 +59,8 @@ type webhookWire struct {
 	Display   string    `json:"display,omitempty"`
 	Challenge string    `json:"challenge,omitempty"`
 	Request   string    `json:"request,omitempty"`
+	Harness   bool      `json:"harness,omitempty"`
+	Status    string    `json:"status,omitempty"` // of kind answered: approved, denied, expired or settled
 	Code      string    `json:"code,omitempty"`
 	Expires   time.Time `json:"expires,omitzero"`
 }
@@ -66,7 +68,7 @@ type webhookWire struct {
 func (w webhook) send(ctx context.Context, n notice.Notice) error {
 	body, err := json.Marshal(webhookWire{Version: 1, Kind: n.Kind, Severity: n.Severity.String(), Agent: n.Requester.Agent,
 		Principal: n.Requester.Principal, Run: n.Requester.Run, Rule: n.Rule, Reason: n.Reason, Display: n.Display,
-		Challenge: n.Challenge, Request: n.Request, Code: n.Code.Reveal(), Expires: n.Expires})
+		Challenge: n.Challenge, Request: n.Request, Harness: n.Harness, Status: n.Status, Code: n.Code.Reveal(), Expires: n.Expires})
 	if err != nil {
 		return errors.New("the notice can't be written as JSON")
 	}

@@ -10,8 +10,11 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// grantHeader is the first line of what is signed to give a standing grant. No approval begins with it.
-const grantHeader = "Interlock grant, version 1"
+// These are the first line of what is signed to give a standing grant, without a scope and with one. No approval begins with either.
+const (
+	grantHeader = "Interlock grant, version 1"
+	scopeHeader = "Interlock grant, version 2"
+)
 
 // The bounds of a standing grant.
 const (
@@ -26,7 +29,11 @@ const (
 func GrantStatement(g interlock.Grant) string {
 	var b strings.Builder
 	line := func(name, value string) { b.WriteString(name + ": " + strconv.QuoteToASCII(value) + "\n") }
-	b.WriteString(grantHeader + "\n")
+	if g.Scope == nil {
+		b.WriteString(grantHeader + "\n")
+	} else {
+		b.WriteString(scopeHeader + "\n")
+	}
 	line("id", g.ID)
 	line("operator", g.Operator)
 	line("agent", g.Agent)
@@ -40,15 +47,31 @@ func GrantStatement(g interlock.Grant) string {
 	for _, c := range g.Conditions {
 		line("condition", strconv.QuoteToASCII(c.Parameter)+" "+c.Operator+" "+canonical(c.Value))
 	}
+	if s := g.Scope; s != nil {
+		line("project", s.Dir)
+		line("run", s.Run)
+		for _, word := range s.Words {
+			line("word", word)
+		}
+		line("text", s.Text)
+		line("arguments", canonical(s.Arguments))
+	}
 	line("reason", g.Reason)
 	b.WriteString("times: " + strconv.Itoa(g.Times) + "\n")
 	b.WriteString("created: " + g.Created.UTC().Format(time.RFC3339Nano) + "\n")
-	b.WriteString("expires: " + g.Expires.UTC().Format(time.RFC3339Nano) + "\n")
+	if g.Expires.IsZero() {
+		b.WriteString("expires: when it is ended\n")
+	} else {
+		b.WriteString("expires: " + g.Expires.UTC().Format(time.RFC3339Nano) + "\n")
+	}
 	return b.String()
 }
 
 // canonical is one spelling of a value, so that a store that keeps another spelling of it keeps the signature good.
 func canonical(value json.RawMessage) string {
+	if len(value) == 0 {
+		return ""
+	}
 	text, err := strictjson.Canonical(value)
 	if err != nil {
 		return string(value) // refused by the bounds
@@ -74,6 +97,8 @@ func CheckBounds(g interlock.Grant) error {
 		return refuse(interlock.CodeInvalid, "id", "the grant has no id")
 	case g.Agent == "" || g.Principal == "" || strings.ContainsAny(g.Agent, "*?"):
 		return refuse(interlock.CodeInvalid, "agent", "name one agent and whom it acts for")
+	case g.Scope != nil:
+		return checkScoped(g)
 	case g.Ruleset == "":
 		return refuse(interlock.CodeInvalid, "ruleset", "name the ruleset the grant holds under")
 	case !g.Kind.Valid():
@@ -87,14 +112,54 @@ func CheckBounds(g interlock.Grant) error {
 	case len(g.Conditions) > maxConditions || len(g.Rules) > maxRules:
 		return refuse(interlock.CodeInvalid, "conditions", "the grant has too many conditions or rules")
 	}
+	if err := checkLengths(g); err != nil {
+		return err
+	}
+	for _, c := range g.Conditions {
+		if err := checkCondition(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkLengths(g interlock.Grant) error {
 	for _, text := range append([]string{g.Agent, g.Principal, g.Tool, g.Reason}, g.Rules...) {
 		if len(text) > maxScope {
 			return refuse(interlock.CodeInvalid, "tool", "a part of the grant is too long")
 		}
 	}
-	for _, c := range g.Conditions {
-		if err := checkCondition(c); err != nil {
-			return err
+	return nil
+}
+
+// checkScoped is CheckBounds of what is left of a grant with a scope: it names the rules whose questions it answers, and its time or
+// none.
+func checkScoped(g interlock.Grant) error {
+	switch {
+	case !g.Kind.Valid():
+		return refuse(interlock.CodeInvalid, "kind", "name the kind of action")
+	case g.Ruleset != "" || len(g.Conditions) > 0:
+		return refuse(interlock.CodeInvalid, "ruleset", "a standing yes names rules and a pattern, no ruleset and no conditions")
+	case len(g.Rules) == 0 || len(g.Rules) > maxRules:
+		return refuse(interlock.CodeInvalid, "rules", "name the rules whose questions it answers, 1 to 32")
+	case (g.Tool != "") != g.Kind.TakesObject() || strings.ContainsAny(g.Tool, "*?"):
+		return refuse(interlock.CodeInvalid, "tool", "name the one tool; kinds with text have none")
+	case g.Times < 0 || g.Times > MaxTimes || g.Left > g.Times:
+		return refuse(interlock.CodeInvalid, "times", "a standing yes is for 1 to 1000 times, or for as often as it comes")
+	case g.Created.IsZero() || !g.Expires.IsZero() && !g.Created.Before(g.Expires):
+		return refuse(interlock.CodeInvalid, "expires", "a standing yes ends after it began, or when it is ended")
+	case g.Scope.Run != "" && (g.Expires.IsZero() || g.Expires.Sub(g.Created) > MaxGrant):
+		return refuse(interlock.CodeInvalid, "expires", "one for a session ends after at most 30 days")
+	}
+	if err := checkLengths(g); err != nil {
+		return err
+	}
+	if err := g.Scope.Check(g.Kind); err != nil {
+		return err
+	}
+	if len(g.Scope.Arguments) > 0 {
+		if _, err := strictjson.Canonical(g.Scope.Arguments); err != nil {
+			return refuse(interlock.CodeInvalid, "pattern", "the arguments are not plain JSON")
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package ruleset
 
 import (
+	"errors"
 	"strings"
 
 	"interlock"
@@ -31,8 +32,31 @@ func (r *Ruleset) Suppressible(id string) (denies bool, err error) {
 	return rule.Verdict == interlock.Deny, nil
 }
 
+// Grantable refuses a rule whose questions no standing yes answers: those of the two upper layers, which protect systems and secrets, and
+// what does not ask.
+func (r *Ruleset) Grantable(id string) error {
+	denies, err := r.Suppressible(id)
+	if err != nil && notFound(err) {
+		return interlock.Errorf(interlock.CodeUnauthorized, "rule",
+			"what asked, %.60q, is no rule that is in force now", id)
+	}
+	if err == nil && denies {
+		return interlock.Errorf(interlock.CodeUnauthorized, "rule", "%.60q denies", id)
+	}
+	if rule, known := r.Rule(id); err != nil || known && rule.Layer <= 2 {
+		return interlock.Errorf(interlock.CodeUnauthorized, "rule",
+			"%.60q is a rule of layer 1 or 2, which protect systems and secrets", id)
+	}
+	return nil
+}
+
 // Wanted reports whether a rule is silent where the user's own words want the act.
 func (r *Ruleset) Wanted(id string) bool {
 	rule, known := r.Rule(id)
 	return known && rule.Wanted
+}
+
+func notFound(err error) bool {
+	var refusal *interlock.Error
+	return errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound
 }
