@@ -90,7 +90,7 @@ func usage(err error) error { return &exitCode{code: 2, err: err} }
 
 // run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	// A hook call is on the critical path of every tool call, so it is read without building the command table.
 	if len(args) > 0 && args[0] == "hook" {
 		if code, done := p.fastHook(args[1:]); done {
@@ -130,11 +130,11 @@ func (p *program) report(err error) int {
 		return 0
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintln(p.stderr, "interlock:", exit.err)
+			fmt.Fprintln(p.stderr, "interlock:", p.printed(exit.err.Error()))
 		}
 		return exit.code
 	default:
-		fmt.Fprintln(p.stderr, "interlock:", err)
+		fmt.Fprintln(p.stderr, "interlock:", p.printed(err.Error()))
 		return 1
 	}
 }

@@ -20,6 +20,7 @@ type program struct {
 	stdout  io.Writer
 	stderr  io.Writer
 	globals Globals
+	args    []string // as they were typed
 }
 
 // settings returns the configuration: defaults, file, environment, flags, in this order.
@@ -58,7 +59,11 @@ func (p *program) open() (*embedded.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedded.OpenBrief(p.ctx, c)
+	backend, err := embedded.OpenBrief(p.ctx, c)
+	if err == nil {
+		p.noteElsewhere(backend)
+	}
+	return backend, err
 }
 
 // openStanding is open with what refs name of what stands now, and the operators. The caller closes the backend.

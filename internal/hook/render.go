@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"interlock"
+	"interlock/internal/advice"
 )
 
 // Render writes the answers to a call's proposals, one each and in order, in the harness's dialect. The strictest answer
@@ -48,7 +49,7 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 			requests = nil // approving the other parts would not let the call pass
 		}
 	}
-	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, redact))
+	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, call.home, redact))
 }
 
 // beyondPrompt reports whether an answer asks for more than a yes of whoever sits before the harness: its prompt knows no
@@ -86,7 +87,7 @@ func Refuse(call Call, rule, reason string) Output {
 	if d, known := dialectOf(call.Agent); known && call.Phase == Told {
 		return d.answer(call, interlock.Allow, "") // a refusal would take the user's words from the agent
 	}
-	text := presentable("[hook."+rule+"] "+sentence(reason), nil)
+	text := presentable("[hook."+rule+"] "+sentence(advice.Commands(reason, call.home)), nil)
 	if call.Phase == After || call.Phase == Other {
 		return Output{Stderr: []byte(text + "\n"), Exit: 1}
 	}
