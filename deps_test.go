@@ -18,7 +18,7 @@ import (
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
 std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage
-std only                                                < rules, spec, rpc, sse, witness, advice
+std only                                                < rules, spec, rpc, sse, witness, advice, startup
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
