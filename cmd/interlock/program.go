@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"runtime"
 	"time"
 
 	"interlock"
@@ -105,10 +106,25 @@ func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {
 // version is the version of this program.
 func version() string { return embedded.Version() }
 
-type versionCommand struct{}
+type versionCommand struct {
+	JSON bool `name:"json" help:"Print one JSON object: version, commit, analyser and what it was built with."`
+}
 
 // Run prints the version.
-func (versionCommand) Run(p *program) error {
+func (c versionCommand) Run(p *program) error {
+	if c.JSON {
+		commit, changed := embedded.Commit()
+		return writeLine(p.stdout, struct {
+			Name     string `json:"name"`
+			Version  string `json:"version"`
+			Commit   string `json:"commit"` // empty: built from files without a history
+			Changed  bool   `json:"changed"`
+			Analyser string `json:"analyser"` // as decisions record it
+			Go       string `json:"go"`
+			OS       string `json:"os"`
+			Arch     string `json:"arch"`
+		}{"interlock", version(), commit, changed, embedded.Revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+	}
 	_, err := io.WriteString(p.stdout, "interlock "+version()+"\n")
 	return err
 }
