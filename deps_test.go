@@ -18,7 +18,7 @@ import (
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
 std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage
-std only                                                < rules, spec, rpc, sse, witness
+std only                                                < rules, spec, rpc, sse, witness, advice, startup
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
@@ -72,6 +72,7 @@ admission, archive, store/sqlite                        < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp
+advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, mcphttp, upstream
 bubblewrap                                              < hook, sandbox

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,31 +27,15 @@ const (
 	inputsPublicFile = "inputs.pub"
 )
 
-// Version is the module version this program was built from, as the Go toolchain recorded it.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.1.0-dev"
-}
-
 // Revision names the code that this program was built from.
 func Revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return Version()
-	}
-	name := ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			name = s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			name += "+changed"
-		}
-	}
+	name, changed := Commit()
 	if name == "" {
 		return Version()
+	}
+	name = name[:min(len(name), 12)]
+	if changed {
+		name += "+changed"
 	}
 	return name
 }

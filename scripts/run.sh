@@ -70,6 +70,7 @@ Plug a coding agent in with one line, then prove that it fires:
   claude    $interlock install claude
   codex     $interlock install codex
   gemini    $interlock install gemini
+  qwen      $interlock install qwen
   cursor    $interlock install cursor
   copilot   $interlock install copilot
   proof     $interlock doctor
@@ -83,6 +84,11 @@ Answer for them in a browser; this prints the link that lets you in:
 Ask by hand:
   $interlock check 'git push --force origin main'
 Ctrl-C stops the server. The log stays in $home.
+
+The commands above name this home, because without it interlock uses its usual one. To use this one by default, in this shell:
+  export INTERLOCK_HOME=$(quoted "$home")
+To set all of it up at once for good (programs on PATH, hooks, a server that starts with you), with a home of its own:
+  $(quoted "$binary") setup
 TEXT
 
 trap 'kill -TERM $server 2>/dev/null || true' INT TERM

@@ -56,7 +56,7 @@ func main() {
 	process := hook.Process{
 		Agent: flags.Agent,
 		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended || alone,
-			Prompts: prompts, Exec: sandboxing(filepath.Dir(socket))},
+			Prompts: prompts, Exec: sandboxing(filepath.Dir(socket)), Home: namedHome(filepath.Dir(socket), os.Getenv)},
 		Deadline: flags.Deadline,
 		Socket:   socket,
 		Key: func() (witness.Key, error) {
@@ -148,6 +148,14 @@ func socketOf(home string, getenv func(string) string) string {
 		return ""
 	}
 	return path
+}
+
+// namedHome is the home that commands told to people have to name: none where they find it by themselves.
+func namedHome(home string, getenv func(string) string) string {
+	if found := getenv("INTERLOCK_HOME"); home == found || found == "" && home == usualHome(runtime.GOOS, getenv) {
+		return ""
+	}
+	return home
 }
 
 func usualHome(goos string, getenv func(string) string) string {

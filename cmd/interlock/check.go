@@ -159,6 +159,7 @@ func (c *checkCommand) one(p *program, judge judgeFunc) error {
 			return err
 		}
 	} else if why != nil {
+		p.waysHere(why)
 		if err := printExplanation(p.stdout, decision, *why); err != nil {
 			return err
 		}

@@ -63,7 +63,8 @@ type diagnosis struct {
 }
 
 func (d *diagnosis) note(name, agent, status, format string, args ...any) {
-	d.checks = append(d.checks, check{Name: name, Harness: agent, Status: status, Detail: fmt.Sprintf(format, args...)})
+	d.checks = append(d.checks, check{Name: name, Harness: agent, Status: status,
+		Detail: d.program.printed(fmt.Sprintf(format, args...))})
 }
 
 // Run looks at everything and reports.
@@ -217,6 +218,13 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 			strings.Join(status.Missing, ", "), name)
 	default:
 		d.note("registered", name, statusOK, "%s, %d events", status.Path, len(h.Events))
+	}
+	for _, r := range status.Registrations {
+		if other := r.Home(); other != "" && filepath.Clean(other) != filepath.Clean(d.settings.Home) {
+			d.note("home", name, statusWarn, "its hook decides in another home than this one: `%s`",
+				harness.Command{Binary: "interlock", Args: []string{"--home", other, "doctor"}})
+			break
+		}
 	}
 	dir := place.Project
 	if dir == "" {

@@ -146,8 +146,8 @@ func (p *program) refusedRun(answer interlock.Answer) error {
 		}
 	}
 	if answer.Request != "" {
-		fmt.Fprintf(p.stderr, "request %s waits; `interlock approve %s` lets this command through once\n",
-			answer.Request, answer.Request)
+		fmt.Fprint(p.stderr, p.printed(fmt.Sprintf("request %s waits; `interlock approve %s` lets this command through once\n",
+			answer.Request, answer.Request)))
 	}
 	code := exitStatus(answer.Answer)
 	if code == 0 { // allowed and not recorded can't be; if it were, nothing ran all the same

@@ -192,7 +192,7 @@ func printExplanation(w io.Writer, d interlock.Decision, e explanation) error {
 	for _, way := range e.Ways {
 		p.line(2, "- ", way.Say)
 		for _, command := range way.Run {
-			p.line(6, "", command)
+			p.b.WriteString("      " + printable(command) + "\n") // on one line, so that it can be copied
 		}
 	}
 	_, err := io.WriteString(w, p.b.String())

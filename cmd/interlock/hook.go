@@ -55,6 +55,7 @@ func (p *program) hook(c hookCommand) int {
 		return p.configChange(c)
 	}
 	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
+	environment.Home = p.namedHome()
 	environment.Exec, environment.Gateway = p.hookExec(), p.hookGateway()
 	var alone bool
 	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)

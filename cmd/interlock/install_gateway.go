@@ -175,7 +175,8 @@ func (m *gatewayMove) told(move harness.Move, servers *movedServers, own string)
 	}
 	if said := m.settings.Gateway.TrustOnFirstUse; said != nil && !*said || said == nil &&
 		slices.ContainsFunc(move.Entries, func(e harness.ServerEntry) bool { return e.URL != "" }) {
-		fmt.Fprintln(w, "Tools that nobody has approved yet wait for it, those of servers with an address among them: interlock tools list --quarantined")
+		fmt.Fprintln(w, m.program.printed("Tools that nobody has approved yet wait for it, those of servers with an address among them: "+
+			"interlock tools list --quarantined"))
 	}
 	if len(move.Left) > 0 {
 		fmt.Fprintf(w, "Left where they are, so that nothing decides their calls: %s\n", strings.Join(move.Left, ", "))

@@ -39,6 +39,7 @@ type commands struct {
 	Gateway     gatewayCommand     `cmd:"" help:"Stand between an MCP client and its servers: every call is decided before it is forwarded."`
 	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings, or move a client's MCP servers behind the gateway."`
 	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings, or put a client's MCP servers back."`
+	Setup       setupCommand       `cmd:"" help:"Set everything up on this machine: programs, home, coding agents, server, first operator; or take it back."`
 	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire and gateways refuse, and check store, key and clock."`
 	Exec        execCommand        `cmd:"" help:"Decide a command and run it in a sandbox."`
 	Check       checkCommand       `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`
@@ -92,7 +93,7 @@ func usage(err error) error { return &exitCode{code: 2, err: err} }
 
 // run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	// A hook call is on the critical path of every tool call, so it is read without building the command table.
 	if len(args) > 0 && args[0] == "hook" {
 		if code, done := p.fastHook(args[1:]); done {
@@ -132,11 +133,11 @@ func (p *program) report(err error) int {
 		return 0
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintln(p.stderr, "interlock:", exit.err)
+			fmt.Fprintln(p.stderr, "interlock:", p.printed(exit.err.Error()))
 		}
 		return exit.code
 	default:
-		fmt.Fprintln(p.stderr, "interlock:", err)
+		fmt.Fprintln(p.stderr, "interlock:", p.printed(err.Error()))
 		return 1
 	}
 }

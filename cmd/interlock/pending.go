@@ -125,7 +125,8 @@ func (c *pendingCommand) show(p *program, backend *embedded.Backend, request int
 		printDryRun(p.stdout, *tried)
 	}
 	if request.Status == interlock.RequestPending {
-		_, err = fmt.Fprintf(p.stdout, "\nanswer with: interlock approve %s   or   interlock deny %s\n", request.ID, request.ID)
+		_, err = fmt.Fprint(p.stdout, p.printed(fmt.Sprintf("\nanswer with: interlock approve %s   or   interlock deny %s\n",
+			request.ID, request.ID)))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"runtime"
 	"time"
 
 	"interlock"
@@ -21,6 +22,7 @@ type program struct {
 	stdout  io.Writer
 	stderr  io.Writer
 	globals Globals
+	args    []string // as they were typed
 }
 
 // settings returns the configuration: defaults, file, environment, flags, in this order.
@@ -59,7 +61,11 @@ func (p *program) open() (*embedded.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedded.OpenBrief(p.ctx, c)
+	backend, err := embedded.OpenBrief(p.ctx, c)
+	if err == nil {
+		p.noteElsewhere(backend)
+	}
+	return backend, err
 }
 
 // inForce is what is in force in place of settings that were read, in a home that has a store.
@@ -114,10 +120,25 @@ func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {
 // version is the version of this program.
 func version() string { return embedded.Version() }
 
-type versionCommand struct{}
+type versionCommand struct {
+	JSON bool `name:"json" help:"Print one JSON object: version, commit, analyser and what it was built with."`
+}
 
 // Run prints the version.
-func (versionCommand) Run(p *program) error {
+func (c versionCommand) Run(p *program) error {
+	if c.JSON {
+		commit, changed := embedded.Commit()
+		return writeLine(p.stdout, struct {
+			Name     string `json:"name"`
+			Version  string `json:"version"`
+			Commit   string `json:"commit"` // empty: built from files without a history
+			Changed  bool   `json:"changed"`
+			Analyser string `json:"analyser"` // as decisions record it
+			Go       string `json:"go"`
+			OS       string `json:"os"`
+			Arch     string `json:"arch"`
+		}{"interlock", version(), commit, changed, embedded.Revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+	}
 	_, err := io.WriteString(p.stdout, "interlock "+version()+"\n")
 	return err
 }

@@ -65,6 +65,7 @@ func cmdServe(ts *testscript.TestScript, neg bool, args []string) {
 			s.address, _, _ = strings.Cut(strings.TrimSpace(address), "/")
 		}
 	}
+	ts.Setenv("SERVER", s.address)
 	go func() {
 		defer close(s.copied)
 		_, _ = io.Copy(s.output, lines)

@@ -73,7 +73,7 @@ func writePrivate(path string, content []byte) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".interlock-*") // mode 0600
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "", "%s can't be written", path)
+		return interlock.Errorf(interlock.CodeUnavailable, "", "%s can't be written: %s", path, fileio.Reason(err))
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(content)
@@ -87,7 +87,7 @@ func writePrivate(path string, content []byte) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "", "%s can't be written", path)
+		return interlock.Errorf(interlock.CodeUnavailable, "", "%s can't be written: %s", path, fileio.Reason(err))
 	}
 	return nil
 }

@@ -122,9 +122,8 @@ func (w *watcher) look(context.Context) error {
 	}
 	for _, r := range requests.Rows {
 		if r.Waits(now()) && w.first(r.ID) {
-			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\nanswer with: interlock approve %s   or   interlock deny %s\n",
-				printable(r.Requester.Agent), r.ID,
-				printable(r.Reason), brief(r.Display), r.ID, r.ID)
+			fmt.Fprintf(w.stdout, "\n%s waits: %s: %s\n  %s\n%s\n", printable(r.Requester.Agent), r.ID, printable(r.Reason),
+				brief(r.Display), w.printed("answer with: interlock approve "+r.ID+"   or   interlock deny "+r.ID))
 		}
 	}
 	standing, err := w.backend.Challenges(w.ctx, 0)
@@ -163,7 +162,7 @@ func (w *watcher) first(id string) bool {
 // show has a code issued, unless one is on its way to somebody else, whose code it would replace.
 func (w *watcher) show(c interlock.Challenge) error {
 	if !w.codes || w.elsewhere(c) {
-		fmt.Fprintf(w.stdout, "have a code shown with: interlock block code %s\n", c.ID)
+		fmt.Fprintln(w.stdout, w.printed("have a code shown with: interlock block code "+c.ID))
 		return nil
 	}
 	given, err := newOrder(interlock.VerbNewCode, c.ID, "", "shown on the terminal of "+w.operator, c.Requester)

@@ -320,8 +320,12 @@ func TestCommandsPerSystem(t *testing.T) {
 		{"gemini", "windows", `C:\interlock.exe`, `"command":"C:\\interlock.exe hook --agent gemini`},
 		{"copilot", "linux", `/a'b/interlock`, `"bash":"'/a'\\''b/interlock' hook --agent copilot`},
 		{"copilot", "windows", `C:\a b\interlock.exe`, `"powershell":"& 'C:\\a b\\interlock.exe' 'hook'`},
-		{"claude", "linux", `/opt/interlock-hook`, `"command":"/opt/interlock-hook hook --agent claude --event PreToolUse || exit 2","timeout":120`},
-		{"claude", "linux", `/opt/inter lock`, `"command":"'/opt/inter lock' hook --agent claude --event PreToolUse || exit 2","timeout":120`},
+		{"claude", "linux", `/opt/interlock-hook`, `"command":"/opt/interlock-hook hook --agent claude --event PreToolUse || { test -x ` +
+			`/opt/interlock-hook || echo '`},
+		{"claude", "linux", `/opt/inter lock`, `"command":"'/opt/inter lock' hook --agent claude --event PreToolUse || { test -x ` +
+			`'/opt/inter lock' || echo '`},
+		{"claude", "linux", `/opt/interlock`, `>&2; exit 2; }","timeout":120`},
+		{"codex", "linux", `/opt/interlock`, `"command":"/opt/interlock hook --agent codex --event PreToolUse || exit 2"`},
 		{"claude", "windows", `C:\a b\interlock.exe`, `"command":"C:\\a b\\interlock.exe","args":["hook","--agent","claude"`},
 	} {
 		h := harnessNamed(t, c.harness)

@@ -172,7 +172,11 @@ func codex() Harness {
 		settings:  in(".codex", "CODEX_HOME", ".codex", codexFile),
 		blockable: isBlocking,
 		entry: func(event, goos string, c Command) any {
-			h := handler{Type: "command", Command: c.closed(goos, isBlocking(event)), Timeout: patience(event, codexTimeout)}
+			// The shorter line: Codex has its user review each line, and those reviewed would have to be again.
+			h := handler{Type: "command", Command: c.line(goos), Timeout: patience(event, codexTimeout)}
+			if goos != "windows" && isBlocking(event) {
+				h.Command += orRefuse
+			}
 			if goos == "windows" {
 				h.Windows = h.Command
 			}
@@ -243,7 +247,7 @@ func cursor() Harness {
 		settings:  in(".cursor", "", ".cursor", "hooks.json"),
 		blockable: blocks,
 		entry: func(event, goos string, c Command) any {
-			return handler{c.line(goos), patience(event, cursorTimeout), blocks(event)}
+			return handler{c.closed(goos, blocks(event)), patience(event, cursorTimeout), blocks(event)}
 		},
 	}
 }
@@ -262,7 +266,11 @@ func copilot() Harness {
 		settings:  in(".copilot", "COPILOT_HOME", filepath.Join(".github"), "hooks", "interlock.json"),
 		blockable: func(event string) bool { return event == "preToolUse" },
 		entry: func(event, _ string, c Command) any {
-			return handler{"command", c.posix(), c.powershell(), patience(event, copilotTimeout)}
+			bash := c.posix()
+			if event == "preToolUse" {
+				bash += c.mended()
+			}
+			return handler{"command", bash, c.powershell(), patience(event, copilotTimeout)}
 		},
 	}
 }
@@ -297,9 +305,18 @@ func (c Command) argv() []string { return append([]string{c.Binary}, c.Args...) 
 func (c Command) posix() string { return c.join(quotePOSIX) }
 
 const (
-	orRefuse = " || exit 2"
+	orRefuse = " || exit 2" // as earlier versions registered it
+	orMend   = " || { test -x "
 	orGoOn   = " || exit 0"
 )
+
+// mended is the end of a line that refuses, and says how to mend it where the program is gone. Only then is there anything to say: what
+// the program itself refuses with stands on its own.
+func (c Command) mended() string {
+	program := quotePOSIX(c.Binary)
+	return orMend + program + " || echo '[hook.gone] Every call is refused, because '" + program + "' is gone or was moved. A person puts " +
+		"it back there, or sets a new one up with interlock setup, or takes its hooks out of these settings.' >&2; exit 2; }"
+}
 
 // closed is the line for an event that can stop a call, for harnesses that take exit status 2 for a refusal and any other failure
 // for none: a program that is gone, may not be run or dies refuses too. cmd.exe and PowerShell share no words for it.
@@ -307,7 +324,7 @@ func (c Command) closed(goos string, blocks bool) string {
 	if goos == "windows" || !blocks {
 		return c.line(goos)
 	}
-	return c.posix() + orRefuse
+	return c.posix() + c.mended()
 }
 
 // gemini is the line for an event of Gemini CLI, which takes a failure of the hook that hears the prompt for a reason to end the

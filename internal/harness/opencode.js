@@ -37,7 +37,10 @@ async function judge(payload) {
     if (status !== 0) throw new Error(`the hook ended with status ${status}`)
     answer = JSON.parse(out)
   } catch (error) {
-    throw new Error(`[hook.plugin] Interlock gave no answer, so nothing runs: ${error?.message}. A human can look for the cause with: interlock doctor`)
+    const mend = error?.code === "ENOENT"
+      ? "Its program is gone or was moved: a human puts it back there, or sets a new one up with interlock setup, or removes this plugin"
+      : "A human can look for the cause with: interlock doctor"
+    throw new Error(`[hook.plugin] Interlock gave no answer, so nothing runs: ${error?.message}. ${mend}`)
   }
   if (answer?.verdict === "allow") return answer
   throw new Error(answer?.reason || "[hook.plugin] Interlock gave no answer that can be read, so nothing runs.")

@@ -32,6 +32,9 @@ func (s Status) Guards() bool {
 
 // Line is what Shell says to run, without what it says to answer if that fails.
 func (r Registration) Line() string {
+	if at := strings.LastIndex(r.Shell, orMend); at >= 0 {
+		return r.Shell[:at]
+	}
 	return strings.TrimSuffix(strings.TrimSuffix(r.Shell, orRefuse), orGoOn)
 }
 

@@ -52,6 +52,7 @@ type Call struct {
 	roams  bool     // After says which directory the harness is in by then, which a command may have changed
 	server string   // the MCP server it may go to, if that is named like Interlock's own; empty: it isn't
 	input  object   // the tool's arguments as they came
+	home   string   // that commands which are told to people have to name
 	hand   *handing // how its command would go on to `interlock exec`; nil where it can't
 }
 
@@ -62,6 +63,7 @@ type Environment struct {
 	Unattended bool   // nobody can answer a prompt: every Ask becomes a refusal that names the approval request
 	Prompts    bool   // the harness is known to show prompts; only Copilot needs it, whose flags can skip them unseen
 	Exec       *Exec  // the program that runs commands in a sandbox; nil where there can be none
+	Home       string // the home that commands which are told to people have to name; empty where `interlock` finds it by itself
 
 	// Gateway reports whether the server to which a call goes can only be Interlock's own gateway, for the same home, as the
 	// harness is set up and as it runs. Only a question asks for it. Nil: nobody here can tell.
@@ -123,7 +125,7 @@ func dialectOf(agent string) (dialect, bool) {
 // Parse reads one payload. On error the returned call still says in which dialect, and where known for which event, the
 // refusal must be written; the error is an [*interlock.Error] whose message may be shown.
 func Parse(agent string, stdin []byte, env Environment) (Call, error) {
-	call := Call{Agent: agent, Event: env.Event}
+	call := Call{Agent: agent, Event: env.Event, home: env.Home}
 	d, known := dialectOf(agent)
 	if !known {
 		return call, interlock.Errorf(interlock.CodeInvalid, "--agent",

@@ -5,31 +5,33 @@ import (
 	"unicode/utf8"
 
 	"interlock"
+	"interlock/internal/advice"
 )
 
 // explain is the text an agent or its user reads about answers that are not Allow: rule id, one sentence, a tested
 // alternative, and for a question nobody at the harness can answer how a human answers it. The strictest answer is
 // explained; trial is the command that makes the dry run a rule wants; requests holds every approval request that
-// must be answered before the call can pass; always is the one that a standing yes could answer.
-func explain(strictest interlock.Answer, trial string, requests []string, always string, redact func(string) string) string {
+// must be answered before the call can pass; always is the one that a standing yes could answer. Commands name the home, if it has
+// to be named.
+func explain(strictest interlock.Answer, trial string, requests []string, always, home string, redact func(string) string) string {
 	var b strings.Builder
 	if f := strictest.Decisive(); f != nil {
 		b.WriteString("[" + f.Rule + "] " + sentence(f.Reason))
 		if f.Suggestion != "" {
-			b.WriteString(" Try: " + sentence(f.Suggestion))
+			b.WriteString(" Try: " + sentence(advice.Commands(f.Suggestion, home)))
 		}
 	} else {
 		b.WriteString("[admission.no-reason] The call was not allowed.")
 	}
 	if trial != "" && len(requests) > 0 {
-		b.WriteString(" A human must try it first: " + trial + ".")
+		b.WriteString(" A human must try it first: " + advice.Commands(trial, home) + ".")
 	}
 	if len(requests) > 0 {
-		b.WriteString(" A human must say yes first: interlock approve " + strings.Join(requests, " && interlock approve ") +
-			" and then repeat exactly this call.")
+		answer := "interlock approve " + strings.Join(requests, " && interlock approve ")
+		b.WriteString(" A human must say yes first: " + advice.Commands(answer, home) + " and then repeat exactly this call.")
 	}
 	if always != "" {
-		b.WriteString(" Not to be asked this again here: interlock allow " + always)
+		b.WriteString(" Not to be asked this again here: " + advice.Commands("interlock allow "+always, home))
 	}
 	return presentable(b.String(), redact)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"interlock"
+	"interlock/internal/advice"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
 )
@@ -55,7 +56,8 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 			requests = nil // approving the other parts would not let the call pass
 		}
 	}
-	return d.answer(call, verdict, explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, always, redact))
+	why := explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, always, call.home, redact)
+	return d.answer(call, verdict, why)
 }
 
 // inAdvance reports whether a standing yes could answer what is asked, as far as the answer shows it: then whoever is asked is told how to
@@ -87,7 +89,7 @@ func Refuse(call Call, rule, reason string) Output {
 	if d, known := dialectOf(call.Agent); known && call.Phase == Told {
 		return d.answer(call, interlock.Allow, "") // a refusal would take the user's words from the agent
 	}
-	text := presentable("[hook."+rule+"] "+sentence(reason), nil)
+	text := presentable("[hook."+rule+"] "+sentence(advice.Commands(reason, call.home)), nil)
 	if call.Phase == After || call.Phase == Other {
 		return Output{Stderr: []byte(text + "\n"), Exit: 1}
 	}

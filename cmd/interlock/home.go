@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/advice"
+	"interlock/internal/config"
+	"interlock/internal/harness"
+	"interlock/internal/ledger"
+	"interlock/internal/store"
+)
+
+// namedHome is the home that a printed command has to name: none where `interlock` finds it by itself.
+func (p *program) namedHome() string {
+	if p.globals.Home == "" {
+		return ""
+	}
+	if usual, err := config.DefaultHome(p.getenv); err == nil && usual == p.globals.Home {
+		return ""
+	}
+	return p.globals.Home
+}
+
+// printed is a text for people, whose commands work on the home of this program as they stand.
+func (p *program) printed(text string) string { return advice.Commands(text, p.namedHome()) }
+
+// A busyHome is a home that coding agents of this user are registered with.
+type busyHome struct {
+	Home string
+	By   []string // the agents
+}
+
+// otherHomes are the homes that hooks of this user's agents decide in, other than one, and that hold a log.
+func (p *program) otherHomes(home string) []busyHome {
+	var found []busyHome
+	own, err := ownPath()
+	if err != nil {
+		own = "" // registrations are known by the program's name as well
+	}
+	for _, name := range harness.Names() {
+		h, _ := harness.ByName(name)
+		status, err := h.Status(p.place(""), own)
+		if err != nil { // doctor says what is wrong with it
+			continue
+		}
+		seen := map[string]bool{home: true, "": true}
+		for _, r := range status.Registrations {
+			if other := r.Home(); !seen[other] && store.Exists(other) {
+				seen[other] = true
+				found = add(found, other, name)
+			}
+		}
+	}
+	return found
+}
+
+func add(homes []busyHome, home, by string) []busyHome {
+	for i := range homes {
+		if homes[i].Home == home {
+			homes[i].By = append(homes[i].By, by)
+			return homes
+		}
+	}
+	return append(homes, busyHome{home, []string{by}})
+}
+
+// fewEntries is how many a log may have in which nothing was decided: what was set up is in it.
+const fewEntries = 64
+
+// noteElsewhere says of a home in which nothing has happened yet where something does.
+func (p *program) noteElsewhere(backend *embedded.Backend) {
+	head, err := backend.Store.Head(p.ctx)
+	if err != nil || head.Size > fewEntries {
+		return
+	}
+	for _, kind := range []interlock.EventType{interlock.EventDecision, interlock.EventBlock, interlock.EventReviewRequest} {
+		if decided, err := backend.Store.Entries(p.ctx, kind, ledger.Before(-1, 1)); err != nil || len(decided) > 0 {
+			return
+		}
+	}
+	for _, other := range p.otherHomes(backend.Settings.Home) {
+		fmt.Fprintf(p.stderr, "nothing was decided in %s yet; the hooks of %s decide in another home: interlock --home %s %s\n",
+			backend.Settings.Home, strings.Join(other.By, ", "), advice.Quoted(other.Home), typed(p.args))
+	}
+}
+
+// typed are arguments as they would be typed again, without a home.
+func typed(args []string) string {
+	var words []string
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--home":
+			i++
+		case strings.HasPrefix(args[i], "--home="):
+		default:
+			words = append(words, advice.Quoted(args[i]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// waysHere makes the commands of an explanation ones that work as printed.
+func (p *program) waysHere(e *explanation) {
+	for i := range e.Ways {
+		for j := range e.Ways[i].Run {
+			e.Ways[i].Run[j] = p.printed(e.Ways[i].Run[j])
+		}
+	}
+}

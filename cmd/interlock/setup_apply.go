@@ -1,0 +1,266 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"interlock"
+	"interlock/internal/account"
+	"interlock/internal/admission"
+	"interlock/internal/fileio"
+	"interlock/internal/harness"
+	"interlock/internal/identity"
+)
+
+// A setupRecord is what is kept of a setup in its home, so that it can be taken back.
+type setupRecord struct {
+	Version  int          `json:"version"`
+	Programs []setProgram `json:"programs"`
+	Home     bool         `json:"home"` // the home was made by it
+	Service  string       `json:"service,omitempty"`
+	Unit     string       `json:"unit,omitempty"` // the file of the service
+	Backups  []string     `json:"backups"`
+	Dirs     []string     `json:"dirs"` // that were missing, the deepest first
+}
+
+type setProgram struct {
+	Path   string           `json:"path"`
+	Digest interlock.Digest `json:"digest"`
+}
+
+// setupFile is the record's place in a home.
+func setupFile(home string) string { return filepath.Join(home, "setup.json") }
+
+func readSetup(home string) (r setupRecord, err error) {
+	text, err := fileio.Plain(setupFile(home), 1<<20)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err == nil && r.Version != 1 {
+		err = errors.New("is of another version")
+	}
+	return r, err
+}
+
+func (s *setup) writeRecord() error {
+	text, err := json.MarshalIndent(s.record, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writePrivate(setupFile(s.home), append(text, '\n'))
+}
+
+// apply does what there is to do. Each step is remembered in the journal before it is taken.
+func (s *setup) apply() error {
+	s.remember()
+	for _, step := range []func() error{s.makeHome, s.copyPrograms, s.register, s.startService} {
+		if err := s.ctx.Err(); err != nil {
+			return interlock.Errorf(interlock.CodeUnavailable, "", "interrupted")
+		}
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remember fills in the record, from an earlier one where there is one.
+func (s *setup) remember() {
+	s.record, _ = readSetup(s.home) // one that can't be read says as much as none
+	s.record.Version = 1
+	s.record.Home = s.record.Home || !exists(s.home)
+	paths := []string{s.home}
+	for _, c := range s.copies {
+		paths = append(paths, filepath.Dir(c.to))
+		digest, err := fileDigest(c.from)
+		if err != nil {
+			continue // copying it will say so
+		}
+		s.record.Programs = slices.DeleteFunc(s.record.Programs, func(p setProgram) bool { return p.Path == c.to })
+		s.record.Programs = append(s.record.Programs, setProgram{c.to, digest})
+	}
+	for _, a := range s.agents {
+		paths = append(paths, filepath.Dir(a.plan.Path), filepath.Dir(harness.PinFile(userHome(s.getenv), a.harness.Name)))
+		for _, file := range harness.HeadFiles(userHome(s.getenv), a.harness.Name) {
+			paths = append(paths, filepath.Dir(file))
+		}
+	}
+	if s.service != nil && s.service.File != "" {
+		paths = append(paths, filepath.Dir(s.service.File))
+	}
+	for _, path := range paths {
+		for _, dir := range missingDirs(path) {
+			if !slices.Contains(s.record.Dirs, dir) {
+				s.record.Dirs = append(s.record.Dirs, dir)
+			}
+		}
+	}
+	slices.SortFunc(s.record.Dirs, func(a, b string) int { return len(b) - len(a) }) // the deepest first
+}
+
+// makeHome makes the home, with the record in it of what is about to be done: even a setup that is killed can be taken back.
+func (s *setup) makeHome() error {
+	if err := s.journal.keepDir(s.home); err != nil {
+		return unwritten(s.home, err)
+	}
+	if exists(setupFile(s.home)) {
+		if err := s.journal.keep(setupFile(s.home)); err != nil {
+			return unwritten(setupFile(s.home), err)
+		}
+	}
+	if err := os.MkdirAll(s.home, 0o700); err != nil {
+		return unwritten(s.home, err)
+	}
+	if s.listen {
+		if err := writePrivate(filepath.Join(s.home, "interlock.yaml"), []byte("listen: "+s.settings.Listen+"\n")); err != nil {
+			return err
+		}
+	}
+	return s.writeRecord()
+}
+
+// register has the program register itself with each coding agent, as `interlock install` does: what is recorded of a registration is
+// then the program that will run.
+func (s *setup) register() error {
+	user := userHome(s.getenv)
+	for _, a := range s.agents {
+		for _, path := range []string{a.plan.Path, harness.PinFile(user, a.harness.Name)} {
+			if err := s.journal.keep(path); err != nil {
+				return unwritten(path, err)
+			}
+		}
+		before := harness.Backups(a.plan.Path)
+		s.journal.did(func() error {
+			var failed error
+			for _, backup := range harness.Backups(a.plan.Path) {
+				if !slices.Contains(before, backup) {
+					failed = errors.Join(failed, os.Remove(backup))
+				}
+			}
+			return failed
+		})
+		args := []string{"install", a.harness.Name, "--home", s.home}
+		if s.globals.Unattended {
+			args = append(args, "--unattended")
+		}
+		if _, err := s.run(args...); err != nil {
+			return err
+		}
+		for _, backup := range harness.Backups(a.plan.Path) {
+			if !slices.Contains(before, backup) {
+				s.record.Backups = append(s.record.Backups, backup)
+			}
+		}
+		s.left = append(s.left, a.harness.Note)
+	}
+	return s.writeRecord()
+}
+
+// run runs the program where it will be, and returns what it says. What it ends with is the error.
+func (s *setup) run(args ...string) (string, error) {
+	command := exec.CommandContext(s.ctx, s.fullProgram(), args...)
+	var stdout, stderr strings.Builder
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if err == nil {
+		return stdout.String(), nil
+	}
+	said := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "interlock: ")
+	if said == "" {
+		said = fmt.Sprintf("%s could not be run: %s", s.fullProgram(), fileio.Reason(err))
+	}
+	return stdout.String(), errors.New(strings.TrimSuffix(said, "; nothing was changed"))
+}
+
+// operator makes the first operator, which takes a person at a terminal. Where there is none, or it does not come about, that is left.
+func (s *setup) operator() {
+	governed := func() bool {
+		backend, standing, err := s.openStanding()
+		if err != nil {
+			return false
+		}
+		defer backend.Close()
+		return admission.HasGovernor(standing)
+	}
+	if governed() {
+		return
+	}
+	name := s.command.Operator
+	if name == "" {
+		name = operatorName(account.Name())
+	}
+	args := []string{"operator", "add", name, "--role", "admin", "--home", s.home}
+	key := filepath.Join(userHome(s.getenv), ".ssh", "id_ed25519.pub")
+	if exists(key) {
+		args = append(args, "--ssh-key", key)
+	}
+	if !exists(key) || s.running {
+		args = append(args, "--enrol")
+	}
+	fmt.Fprintln(s.stdout)
+	command := exec.CommandContext(s.ctx, s.fullProgram(), args...)
+	command.Stdin, command.Stdout = s.stdin, s.stdout
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	err := command.Run()
+	if err == nil && governed() {
+		fmt.Fprint(s.stderr, stderr.String())
+		return
+	}
+	why := ""
+	if err != nil {
+		why = " (" + strings.TrimPrefix(strings.TrimSpace(stderr.String()), "interlock: ") + ")"
+	}
+	s.left = append(s.left, "make the first operator, at a terminal; until then nobody can answer, and what is asked about stays refused: interlock "+
+		typed(args)+why)
+}
+
+// operatorName is a user's name as operators may be called.
+func operatorName(user string) string {
+	name := regexp.MustCompile(`[^a-z0-9._@-]+`).ReplaceAllString(strings.ToLower(user), "-")
+	name = strings.Trim(name, "._@-")
+	if identity.CheckName("NAME", name) != nil {
+		return "operator"
+	}
+	return name
+}
+
+// prove runs doctor and shows what matters of it: what refused, and what does not work.
+func (s *setup) prove() error {
+	out, err := s.run("doctor", "--json", "--home", s.home)
+	var report struct {
+		Checks []check `json:"checks"`
+	}
+	if json.Unmarshal([]byte(out), &report) != nil {
+		return fmt.Errorf("everything is set up, but doctor could not say whether it works: %w", err)
+	}
+	fmt.Fprintln(s.stdout, "\nProof, by doctor:")
+	failed := 0
+	for _, c := range report.Checks {
+		if c.Name == "registered" && c.Harness == "" && len(s.agents) == 0 {
+			continue // which is what is left to do
+		}
+		if c.Status == statusFail {
+			failed++
+		}
+		if c.Status == statusFail || c.Status == statusWarn || c.Name == "canary" || c.Name == "server" || c.Name == "store" {
+			took := ""
+			if c.Micros > 0 {
+				took = fmt.Sprintf(" (%.1f ms)", float64(c.Micros)/1000)
+			}
+			fmt.Fprintf(s.stdout, "  %-4s  %-19s %s%s\n", c.Status, strings.TrimSpace(c.Harness+" "+c.Name), c.Detail, took)
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("everything is set up, and %s; the lines that begin with fail say what to do",
+			counted(failed, "check failed", "checks failed"))
+	}
+	return nil
+}

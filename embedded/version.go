@@ -1,0 +1,27 @@
+package embedded
+
+import "runtime/debug"
+
+// Release is the version of this tree, and the only place where it stands: `make release` and all that it makes take it from here.
+const Release = "0.1.0-dev"
+
+// Version is the version of this program.
+func Version() string { return Release }
+
+// Commit is what this program was built from, as the Go toolchain recorded it, and whether that had been changed; empty where it was
+// built from files without a history.
+func Commit() (revision string, changed bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			changed = s.Value == "true"
+		}
+	}
+	return revision, changed
+}
