@@ -49,7 +49,7 @@ func unleash(ctx context.Context, gremlins string, t target, seed string) ([]mut
 	if err := copyTree(ctx, ".", tree); err != nil {
 		return nil, false, err
 	}
-	args := []string{"unleash", "--workers", "1", "--timeout-coefficient", "10", "--invert-logical"}
+	args := []string{"unleash", "--workers", "1", "--timeout-coefficient", "5", "--invert-logical"}
 	for _, pattern := range excluded(t) {
 		args = append(args, "--exclude-files", pattern)
 	}
