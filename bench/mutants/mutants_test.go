@@ -57,7 +57,7 @@ func TestTargetsExist(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if target.percent < 1 || target.percent > 100 || target.within <= 0 {
+		if target.percent < 1 || target.percent > 100 || target.within <= 0 || target.patience <= 0 {
 			t.Errorf("%s: %d%% within %v", target.dir, target.percent, target.within)
 		}
 	}
@@ -235,8 +235,8 @@ func TestSay(t *testing.T) {
 			[]string{"p is 85.7% effective and should be 90%"}},
 		{"known and noticed", append(slices.Clone(killed), at("KILLED", "c «&&» d")), true, "noticed by now", nil},
 		{"late and not viable", append(slices.Clone(killed), at("TIMED OUT", "a"), at("NOT VIABLE", "b"), at("NOT COVERED", "c")), true,
-			"100.0% effective: 18 noticed, 0 survived; 1 ran out of time, 1 do not compile, 1 are reached by no test", nil},
-		{"stopped", killed, false, "", []string{"p was stopped because its time was over"}},
+			"100.0% effective: 18 noticed, 0 survived; 1 ran out of time, 1 do not compile or end, 1 are reached by no test", nil},
+		{"stopped", killed, false, "", []string{"p was stopped before the end"}},
 		{"nothing", nil, true, "", []string{"p is 0.0% effective and should be 90%"}},
 	} {
 		var said strings.Builder
@@ -257,7 +257,7 @@ func TestWithRow(t *testing.T) {
 		}
 	}
 	const want = "before\n" + tableBegins +
-		"| package | its lines, % | effective, % | noticed | survived | out of time | do not compile | not reached |\n" +
+		"| package | its lines, % | effective, % | noticed | survived | out of time | do not compile or end | not reached |\n" +
 		"|---|---|---|---|---|---|---|---|\n" +
 		"| `internal/limit` | 100 | 50.0 | 1 | 1 | 0 | 0 | 0 |\n" +
 		"| `internal/gate` | 100 | 75.0 | 3 | 1 | 0 | 0 | 0 |\n" + tableEnds + "\nafter\n"

@@ -50,7 +50,7 @@ func say(w io.Writer, r result, all []found, known []survivor, verbose bool) []s
 	for _, s := range known {
 		why[s.place] = s.why
 	}
-	fmt.Fprintf(w, "%s: %.1f%% effective: %d noticed, %d survived; %d ran out of time, %d do not compile, %d are reached by no test"+
+	fmt.Fprintf(w, "%s: %.1f%% effective: %d noticed, %d survived; %d ran out of time, %d do not compile or end, %d are reached by no test"+
 		" of the package; %d%% of its lines\n", r.pkg, r.effective(), r.killed, r.lived, r.late, r.notViable, r.notReached, r.percent)
 	unknown := 0
 	for _, f := range all {
@@ -75,7 +75,7 @@ func say(w io.Writer, r result, all []found, known []survivor, verbose bool) []s
 		wrong = append(wrong, fmt.Sprintf("%s has %d survivors without a sentence in %s/survivors.tsv", r.pkg, unknown, folder))
 	}
 	if !r.whole {
-		wrong = append(wrong, r.pkg+" was stopped because its time was over")
+		wrong = append(wrong, r.pkg+" was stopped before the end")
 	}
 	return wrong
 }
@@ -114,7 +114,7 @@ func withRow(page string, r result) (string, error) {
 	}
 	rows[r.pkg] = r.row()
 	var b strings.Builder
-	b.WriteString("| package | its lines, % | effective, % | noticed | survived | out of time | do not compile | not reached |\n")
+	b.WriteString("| package | its lines, % | effective, % | noticed | survived | out of time | do not compile or end | not reached |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|\n")
 	for _, t := range targets() {
 		if row, ok := rows[t.dir]; ok {

@@ -59,7 +59,7 @@ func unleash(ctx context.Context, gremlins string, t target, seed string) ([]mut
 		}
 		args = append(args, "--diff", "HEAD")
 	}
-	env, err := standIn(tools)
+	env, err := standIn(tools, t)
 	if err != nil {
 		return nil, false, err
 	}
@@ -71,9 +71,7 @@ func unleash(ctx context.Context, gremlins string, t target, seed string) ([]mut
 	cmd.WaitDelay = 5 * time.Minute
 	ms, said, err := listen(cmd)
 	switch {
-	case ctx.Err() != nil:
-		return nil, false, ctx.Err()
-	case within.Err() != nil:
+	case within.Err() != nil: // its time is over, or somebody has seen enough
 		return ms, false, nil
 	case err != nil:
 		return nil, false, fmt.Errorf("gremlins: %w\n%s", err, said)
@@ -123,7 +121,7 @@ func excluded(t target) []string {
 }
 
 // standIn puts this program before go on the path that gremlins searches.
-func standIn(dir string) ([]string, error) {
+func standIn(dir string, t target) ([]string, error) {
 	realOne, err := exec.LookPath("go")
 	if err != nil {
 		return nil, err
@@ -139,6 +137,6 @@ func standIn(dir string) ([]string, error) {
 	if err := copyFile(self, filepath.Join(dir, name), 0o700); err != nil {
 		return nil, err
 	}
-	return append(os.Environ(), realGo+"="+realOne, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+	return append(os.Environ(), realGo+"="+realOne, patience+"="+t.patience.String(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1"), nil
 }
