@@ -5,7 +5,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test fuzz escape load eval redteam bench fmt generate clean
+.PHONY: help setup build run test fuzz escape load eval redteam mutants bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -15,6 +15,8 @@ MIN_STOP ?= 97
 MIN_CRITICAL ?= 99
 MIN_PASS ?= 98
 BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
+# The mutation tester, of which decision 35 says what was tried; it is no dependency of the module.
+GREMLINS := v0.6.0
 PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0
 
 help: ## list the targets
@@ -64,6 +66,10 @@ redteam: build ## judge attacks and their harmless twins (REDTEAM=DIR, else our 
 		--min-stop "$(MIN_STOP)%" --min-critical "$(MIN_CRITICAL)%" --min-pass "$(MIN_PASS)%"; \
 	else echo "redteam: there is no $(REDTEAM)/rt.py; judging our own cases in bench/redteam instead (REDTEAM=DIR names another folder)"; \
 	go run ./bench/redteam -binaries bin -misses bin/redteam.misses; fi
+
+mutants: ## break what decides, see whether its tests notice, and name what survived, for hours (PKG=./internal/quorum for one package)
+	@[ -x bin/gremlins-$(GREMLINS)/gremlins ] || GOBIN="$(CURDIR)/bin/gremlins-$(GREMLINS)" go install github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS)
+	@nice -n 15 go run ./bench/mutants -gremlins bin/gremlins-$(GREMLINS)/gremlins -pkg "$(PKG)"
 
 bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@scripts/setup.sh bench

@@ -149,7 +149,7 @@ func TestHiddenIsDenied(t *testing.T) {
 			t.Fatalf("%s is hidden, and with %.200s the answer is %s (%v)\n%s", tool, action.Arguments, d.Answer, d.Findings, document)
 		}
 	})
-	if count[true] < 20 || count[false] < 20 {
+	if !testing.Short() && (count[true] < 20 || count[false] < 20) { // -short draws too few in all
 		t.Errorf("hidden %d times and shown %d times: too few to tell", count[true], count[false])
 	}
 }

@@ -157,7 +157,7 @@ func DangerLevel(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action int
 		level = max(level, named)
 	}
 	explicit := declared
-	if raised > level {
+	if raised >= level { // also as high: what an operator declares is no guess because the name argues for it as well
 		level, explicit = raised, true
 	}
 	if explicit && shown < level {

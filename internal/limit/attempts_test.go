@@ -66,6 +66,16 @@ func TestWindowDoubles(t *testing.T) {
 	}
 }
 
+// TestAFailureEndsNoWait: one more failure while an agent waits does not let it through sooner.
+func TestAFailureEndsNoWait(t *testing.T) {
+	for _, window := range []time.Duration{limit.AttemptsWindow, 2 * limit.AttemptsWindow, limit.MaxWindow} {
+		waits := ledger.AttemptsBody{Agent: "a", Window: window, Until: noon.Add(time.Minute)}
+		if after, _ := limit.Fail(waits, noon); limit.Wait(after, noon) != time.Minute || after.Window != window {
+			t.Errorf("with a window of %v: %+v", window, after)
+		}
+	}
+}
+
 // TestNeverMoreThanTheLimit: however the failures fall and whatever the store holds, no more than ten are let through in any
 // minute, a wait is bounded, and no argument is changed.
 func TestNeverMoreThanTheLimit(t *testing.T) {
