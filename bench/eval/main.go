@@ -24,6 +24,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/term"
+
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
@@ -129,16 +131,24 @@ func caseFiles(corpus string) ([]string, error) {
 func decideAll(files []string, evaluator *admission.Evaluator) ([]labelled, error) {
 	var all []labelled
 	known := commandTables(rules.Defaults())
-	for _, file := range files {
+	said, terminal := time.Now(), term.IsTerminal(int(os.Stderr.Fd()))
+	for n, file := range files {
 		err := eachCase(file, func(c labelled) error {
 			c.Verdict, c.Cause = decide(evaluator, known, c)
 			c.Verb, c.Input = verb(c), nil
 			all = append(all, c)
+			if len(all)%64 == 0 && terminal && time.Since(said) > time.Second {
+				said = time.Now()
+				fmt.Fprintf(os.Stderr, "\rdeciding: %d cases, file %d of %d\x1b[K", len(all), n+1, len(files))
+			}
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
 		}
+	}
+	if terminal {
+		fmt.Fprint(os.Stderr, "\r\x1b[K")
 	}
 	return all, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"interlock"
@@ -17,7 +16,7 @@ import (
 
 type agentCommand struct {
 	Add    agentAdd    `cmd:"" help:"Register an agent and print its bearer token, once."`
-	List   agentList   `cmd:"" help:"List agents."`
+	List   agentList   `cmd:"" default:"withargs" help:"List agents."`
 	Revoke agentRevoke `cmd:"" help:"Refuse an agent's token from now on."`
 }
 
@@ -143,17 +142,9 @@ func (c *agentList) Run(p *program) error {
 	if c.JSON {
 		return writeLine(p.stdout, agents)
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tTYPE\tTRUST\tOWNER\tTOKEN\tALLOW\tADDED\tREVOKED")
-	for _, a := range agents {
-		token := "no"
-		if a.Token {
-			token = "yes"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, orDash(a.Type), a.Trust, orDash(a.Principal), token,
-			orDash(printable(strings.Join(a.Allow, " "))), day(a.Created), day(a.Revoked))
-	}
-	return table.Flush()
+	s := p.screen()
+	agentTable(agents).print(s)
+	return s.show()
 }
 
 type agentRevoke struct {

@@ -16,11 +16,12 @@ import (
 
 // answerFlags are what approve and deny share.
 type answerFlags struct {
-	ID        string `arg:"" help:"The request's id, as interlock pending lists it."`
+	ID        string `arg:"" optional:"" help:"The request's id, as interlock pending lists it. At a terminal it may be picked from a list."`
 	As        string `help:"Answer as this operator. Default: the operator whose key signs." placeholder:"NAME"`
 	Key       string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE" xor:"signer"`
 	Signature string `help:"Signature made elsewhere over interlock pending ID --statement --as NAME." placeholder:"FILE" xor:"signer"`
 	Reason    string `help:"Why, for the record." placeholder:"TEXT"`
+	JSON      bool   `name:"json" help:"Print JSON."`
 }
 
 type approveCommand struct{ answerFlags }
@@ -42,12 +43,21 @@ func (c *denyCommand) Run(p *program) error { return c.answer(p, interlock.Deny)
 // answer signs and hands in one answer. Whether it counts is decided behind Resolve, in the transaction that takes it;
 // what is looked at here only spares a person a passphrase for an answer that can't count, and that try is recorded too.
 func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
-	backend, standing, err := p.openStanding(ref(ledger.Request, c.ID))
+	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
 	if err := p.person(backend, c.ID); err != nil {
+		return err
+	}
+	if c.ID == "" {
+		if c.ID, err = p.picked(backend, verdictVerb(verdict)); err != nil {
+			return err
+		}
+	}
+	standing, err := p.standing(backend, ref(ledger.Request, c.ID))
+	if err != nil {
 		return err
 	}
 	approval := interlock.Approval{Request: c.ID, Verdict: verdict, Operator: c.As, Reason: c.Reason}
@@ -68,6 +78,15 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	if err != nil {
 		return err
 	}
+	if c.JSON {
+		return writeLine(p.stdout, struct {
+			Request  string            `json:"request"`
+			Verdict  interlock.Verdict `json:"verdict"`
+			Operator string            `json:"operator"`
+			Event    string            `json:"event_id"`
+			Another  bool              `json:"another_needed,omitempty"` // operator's yes
+		}{c.ID, verdict, approval.Operator, receipt.Events[0], verdict == interlock.Allow && request.NeedsTwo() && request.First == nil})
+	}
 	said, after := "approved", "; the identical action passes once, until "+request.Expires.Local().Format("15:04:05")
 	switch {
 	case verdict == interlock.Deny:
@@ -78,6 +97,14 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	_, err = fmt.Fprintf(p.stdout, "%s %s as %s, recorded as event %s%s\n", said, c.ID, approval.Operator,
 		receipt.Events[0], after)
 	return err
+}
+
+// verdictVerb is what an operator does who gives a verdict.
+func verdictVerb(verdict interlock.Verdict) string {
+	if verdict == interlock.Allow {
+		return "approve"
+	}
+	return "deny"
 }
 
 // showDryRun shows who signs here what the action did when it was tried, and puts it into what is signed where a rule wants it.

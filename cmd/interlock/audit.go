@@ -21,7 +21,7 @@ import (
 // auditCommand reads the log. Nothing here but archive needs the private key or writes to the store.
 type auditCommand struct {
 	List       auditListCommand       `cmd:"" help:"List the newest events, newest first."`
-	Show       auditShowCommand       `cmd:"" help:"Print one event, byte for byte."`
+	Show       auditShowCommand       `cmd:"" help:"Show one event; into a file or a pipe byte for byte."`
 	Verify     auditVerifyCommand     `cmd:"" help:"Read the whole log and prove it sound, or name the first entry that is not."`
 	Checkpoint auditCheckpointCommand `cmd:"" help:"Print the newest signed head; keep it elsewhere to find a cut log later."`
 	Prove      auditProveCommand      `cmd:"" help:"Print a receipt: the proof that one event is in the signed log."`
@@ -82,37 +82,31 @@ func (c *auditListCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if !c.JSON {
+		s := p.screen()
+		auditTable(s, entries, now()).print(s)
+		return s.show()
+	}
 	for _, e := range entries {
-		line := ""
-		if c.JSON {
-			e.Checkpoint = nil
-			line = string(auditlog.AppendLine(nil, e))
-		} else {
-			line = auditLine(e)
-		}
-		if _, err := io.WriteString(p.stdout, line); err != nil {
+		e.Checkpoint = nil
+		if _, err := p.stdout.Write(auditlog.AppendLine(nil, e)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// auditLine is one event for a reader: index, time, type, actor, event id.
-func auditLine(e interlock.Entry) string {
-	if auditlog.Released(&e) {
-		return fmt.Sprintf("%8d  %-20s  %-22s %-16s %s\n", e.Index, "archived", e.Type, "", e.ID)
-	}
-	event, err := auditlog.ParseEvent(e.Body)
-	if err != nil {
-		return fmt.Sprintf("%8d  damaged: %s\n", e.Index, err)
-	}
-	return fmt.Sprintf("%8d  %s  %-22s %-16q %s\n", e.Index, event.Recorded.Format("2006-01-02T15:04:05Z"), event.Type,
-		event.Actor, event.ID)
-}
-
 type auditShowCommand struct {
 	Event string `arg:"" help:"Event id or index."`
+	JSON  bool   `name:"json" help:"The event's own bytes at a terminal too, as they are everywhere else." xor:"form"`
+	Text  bool   `help:"For a reader everywhere else too, as it is at a terminal." xor:"form"`
 	archiveFlags
+}
+
+// Help is what `interlock audit show --help` adds.
+func (auditShowCommand) Help() string {
+	return "At a terminal it shows the event to a reader. Into a file or a pipe it writes the event's own bytes, which are what is hashed and\n" +
+		"what check-proof takes."
 }
 
 // Run prints one event.
@@ -126,6 +120,12 @@ func (c *auditShowCommand) Run(p *program) error {
 		if err := c.fetch(p, store, &entry); err != nil {
 			return err
 		}
+	}
+	if s := p.screen(); c.Text || s.terminal && !c.JSON {
+		if err := printEvent(s, entry, now()); err != nil {
+			return err
+		}
+		return s.show()
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s\n", entry.Body)
 	return err
@@ -209,7 +209,9 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if source, options.Before, err = c.whole(p, source, key); err != nil {
 		return err
 	}
-	report, err := auditlog.Verify(p.ctx, source, key, options)
+	walking := p.walking("verifying the log", source)
+	report, err := auditlog.Verify(p.ctx, watchedSource{source, walking}, key, options)
+	walking.end()
 	if err != nil {
 		return err
 	}

@@ -110,6 +110,9 @@ func (c *auditExportCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	walking := p.walking("exporting the log", log)
+	defer walking.end()
+	log = watchedRecording{log, walking}
 	source := auditlog.UpTo(log, head)
 	if c.Output == "" && c.Inputs {
 		return interlock.Errorf(interlock.CodeInvalid, "--inputs", "goes into a directory; name one with --output")

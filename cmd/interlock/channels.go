@@ -11,6 +11,7 @@ import (
 
 type channelsCommand struct {
 	Test bool `help:"Send a notice without a code through each channel, and say which took it."`
+	JSON bool `name:"json" help:"Print one JSON object per line."`
 }
 
 // Help is what `interlock channels --help` adds.
@@ -33,35 +34,63 @@ func (c *channelsCommand) Run(p *program) error {
 		return err
 	}
 	list := channels.List()
-	if len(list) == 0 {
+	if len(list) == 0 && !c.JSON {
 		_, err := fmt.Fprintln(p.stdout, "no channel is configured: a code reaches nobody until an operator asks for one")
 		return err
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	shown := make([]channelShown, 0, len(list))
 	failed := 0
 	for _, l := range list {
-		line := fmt.Sprintf("%s\t%s\tfrom %s", printable(l.Name), l.Kind, l.Floor)
-		if l.Always {
-			line += ", always"
-		}
+		one := channelShown{Name: l.Name, Kind: l.Kind, Floor: l.Floor, Always: l.Always}
 		if c.Test {
-			said := "took it"
+			one.Test = "took it"
 			if err := channels.Try(p.ctx, l.Name,
 				notice.Notice{Severity: interlock.TierDangerZone, Kind: "test",
 					Requester: interlock.Requester{Agent: "nobody"},
 					Reason:    "an operator tries this channel",
 					Display:   "Nothing happened and nothing is to be done.\n"}); err != nil {
-				said, failed = err.Error(), failed+1
+				one.Test, failed = err.Error(), failed+1
 			}
-			line += "\t" + said
 		}
-		fmt.Fprintln(table, line)
+		shown = append(shown, one)
 	}
-	if err := table.Flush(); err != nil {
+	if err := printChannels(p, c.JSON, shown); err != nil {
 		return err
 	}
 	if failed > 0 {
 		return interlock.Errorf(interlock.CodeUnavailable, "", "%d of %d channels failed", failed, len(list))
 	}
 	return nil
+}
+
+// A channelShown is a channel as it is listed.
+type channelShown struct {
+	Name   string         `json:"name"`
+	Kind   string         `json:"kind"`
+	Floor  interlock.Tier `json:"floor"`
+	Always bool           `json:"always,omitempty"`
+	Test   string         `json:"test,omitempty"` // what became of a try
+}
+
+func printChannels(p *program, asJSON bool, list []channelShown) error {
+	if asJSON {
+		for _, one := range list {
+			if err := writeLine(p.stdout, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		line := fmt.Sprintf("%s\t%s\tfrom %s", printable(l.Name), l.Kind, l.Floor)
+		if l.Always {
+			line += ", always"
+		}
+		if l.Test != "" {
+			line += "\t" + l.Test
+		}
+		fmt.Fprintln(table, line)
+	}
+	return table.Flush()
 }

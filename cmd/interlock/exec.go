@@ -256,7 +256,9 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 // execute runs the allowed command, reports what became of it and returns its exit status.
 func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer,
 	spec sandbox.Spec) error {
+	silent := p.withoutNetwork(&spec)
 	result, runErr := sandbox.Run(p.ctx, spec)
+	silent()
 	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess,
 		Duration: result.Duration, Detail: accountOf(result), Sandboxed: true}
 	switch {

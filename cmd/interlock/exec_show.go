@@ -52,6 +52,9 @@ func (p *program) toldRun(spec sandbox.Spec, result sandbox.Result, err error) e
 	case err != nil:
 		return err
 	case result.Stopped == "time":
+		if spec.Network == nil {
+			fmt.Fprintln(p.stderr, "interlock: it had no network; --allow-host HOST lets it ask for one")
+		}
 		return &exitCode{code: exitTime, err: fmt.Errorf("stopped: it took longer than %v", spec.Limits.Time)}
 	case result.Stopped != "":
 		return &exitCode{code: exitLimit, err: fmt.Errorf("stopped: %s", stopReason(result.Stopped, spec.Limits))}

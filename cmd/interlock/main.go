@@ -58,10 +58,12 @@ type commands struct {
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
 	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
-	Agent       agentCommand       `cmd:"" help:"Add, list and revoke agents and their tokens."`
+	Agent       agentCommand       `cmd:"" aliases:"agents" help:"Add, list and revoke agents and their tokens."`
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`
 	Conformance conformanceCommand `cmd:"" help:"Judge the program against a specification, or print evidence for its conformance runner."`
+	Completion  completionCommand  `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
+	Help        helpCommand        `cmd:"" help:"Show help: interlock help COMMAND."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 }
 
@@ -102,17 +104,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	}
 	var c commands
 	status := -1
-	parser, err := kong.New(&c, kong.Name("interlock"),
-		kong.Description("The safety interlock between an AI agent's intent and the world."),
-		kong.Writers(stdout, stderr), kong.Exit(func(code int) { status = code }), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := newParser(&c, p, kong.Exit(func(code int) { status = code }))
 	if err != nil {
 		fmt.Fprintln(stderr, "interlock:", err)
 		return 1
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
+	if len(args) == 1 && args[0] == "--version" {
+		args = []string{"version"}
 	}
+	args = asHelp(args)
 	parsed, err := parser.Parse(args)
 	if status >= 0 { // help was printed
 		return status
@@ -123,6 +123,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	}
 	p.globals = c.Globals
 	return p.report(p.flagged(asTyped(parsed.Run(p), parsed.Selected())))
+}
+
+// newParser reads command lines into c.
+func newParser(c *commands, p *program, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(more, kong.Name("interlock"),
+		kong.Description("The safety interlock between an AI agent's intent and the world."),
+		kong.Writers(p.stdout, p.stderr), kong.UsageOnError(), kong.Help(printHelp),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))...)
 }
 
 // report prints what a command ended with and turns it into the exit status.

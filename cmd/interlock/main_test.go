@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv("SSH_ASKPASS", "sesame") // the passphrase of keys here, and the program that says it
 	os.Setenv("SSH_ASKPASS_REQUIRE", "force")
-	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist,
+	testscript.Main(m, map[string]func(){"interlock": main, "notes-server": notesServer, "claude": claudeLike, "typist": typist, "sitter": sitter,
 		"sesame": func() { fmt.Println("sesame") }})
 }
 

@@ -16,6 +16,7 @@ type operatorPasskey struct {
 
 type passkeyList struct {
 	Name string `arg:"" help:"The operator's name."`
+	JSON bool   `name:"json" help:"Print JSON."`
 }
 
 // Run lists what an operator may log in and sign with in the console.
@@ -28,6 +29,9 @@ func (c *passkeyList) Run(p *program) error {
 	operator, known := standing.Operators[c.Name]
 	if !known {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator has this name; `interlock operator list` shows them")
+	}
+	if c.JSON {
+		return writeLine(p.stdout, orEmpty(operator.Passkeys))
 	}
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tNAME\tMADE\tFOR")

@@ -207,7 +207,9 @@ func (l *past) verified(p *program) error {
 	if alone, is := l.log.(archive.Alone); is {
 		options = auditlog.VerifyOptions{Before: alone.Whole()} // it ends before the heads that are kept
 	}
-	report, err := auditlog.Verify(p.ctx, l.log, l.key, options)
+	walking := p.walking("verifying the log", l.log)
+	report, err := auditlog.Verify(p.ctx, watchedSource{l.log, walking}, l.key, options)
+	walking.end()
 	if err == nil && report.Problem != nil {
 		err = &replay.Failure{Code: replay.IntegrityFailure,
 			Detail: fmt.Sprintf("the log is not sound after %d good entries: %v", report.Entries, report.Problem)}
@@ -218,7 +220,9 @@ func (l *past) verified(p *program) error {
 // each calls visit for every recorded decision from a time on, in order: with what it was made from, or with what its event says
 // of itself, which is nil where it can't be read, and why the rest can't be had.
 func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r *replay.Record, why error) error) error {
-	return l.log.Recorded(p.ctx, 0, func(e interlock.Entry) error {
+	walking := p.walking("going through the past", l.log)
+	defer walking.end()
+	return l.log.Recorded(p.ctx, 0, walking.counting(func(e interlock.Entry) error {
 		if l.registered(&e); !replay.Holds(e.Type) {
 			return nil
 		}
@@ -230,7 +234,7 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 			return nil
 		}
 		return visit(e, r, err)
-	})
+	}))
 }
 
 // bare counts a decision whose content is in an archive that was not named, unless the event that says so tells that everything in

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -57,7 +56,7 @@ func (c *pendingCommand) Run(p *program) error {
 			return err
 		}
 		defer c.more(p, requests.More())
-		return c.list(p.stdout, requests.Rows)
+		return c.list(p, requests.Rows)
 	}
 	standing, err := backend.Ground(p.ctx, ref(ledger.Request, c.ID))
 	if err != nil {
@@ -69,22 +68,17 @@ func (c *pendingCommand) Run(p *program) error {
 	return interlock.Errorf(interlock.CodeNotFound, "ID", "no request that waits has this id; `interlock pending` lists them")
 }
 
-func (c *pendingCommand) list(w io.Writer, requests []interlock.ApprovalRequest) error {
+func (c *pendingCommand) list(p *program, requests []interlock.ApprovalRequest) error {
 	if c.JSON {
-		return writeLine(w, orEmpty(requests))
+		return writeLine(p.stdout, orEmpty(requests))
 	}
 	if len(requests) == 0 {
-		_, err := io.WriteString(w, "nothing waits\n")
+		_, err := io.WriteString(p.stdout, "nothing waits\n")
 		return err
 	}
-	at := now()
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tSTATUS\tAGE\tEXPIRES IN\tAGENT\tACTION\tREASON")
-	for _, r := range requests {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.State(), span(at.Sub(r.Created)), span(r.Expires.Sub(at)),
-			printable(r.Requester.Agent), brief(r.Display), printable(r.Reason))
-	}
-	return table.Flush()
+	s := p.screen()
+	requestTable(newestFirst(requests), now()).print(s)
+	return s.show()
 }
 
 // show prints one request whole, or the text that is signed.

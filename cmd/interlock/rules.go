@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/ruleset"
-	"interlock/internal/ruletest"
-	"interlock/rules"
 )
 
 type rulesCommand struct {
@@ -49,20 +46,10 @@ func (c *rulesListCommand) Run(p *program) error {
 		}
 		return nil
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 4, 2, ' ', 0)
-	for _, r := range set.Rules() {
-		origin := ""
-		if r.User() {
-			origin = "(yours)"
-		}
-		fmt.Fprintf(table, "%s\t%s\tlayer %d\t%s %s\n", r.ID, r.Verdict, r.Layer, r.Reason, origin)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "%d rules, profiles %s, ruleset %s\n", len(set.Rules()),
-		strings.Join(set.Profiles(), " "), set.Digest())
-	return err
+	s := p.screen()
+	ruleTable(set.Rules()).print(s)
+	fmt.Fprintf(s, "%d rules, profiles %s, ruleset %s\n", len(set.Rules()), strings.Join(set.Profiles(), " "), set.Digest())
+	return s.show()
 }
 
 type rulesShowCommand struct {
@@ -85,50 +72,10 @@ func (c *rulesShowCommand) Run(p *program) error {
 		"%.60q is neither a rule nor a profile; `interlock rules list` names them", c.ID)
 }
 
-type rulesTestCommand struct{}
-
-// Run fails if any rule's own test does.
-func (rulesTestCommand) Run(p *program) error {
-	evaluator, _, err := p.evaluator()
-	if err != nil {
-		return err
-	}
-	cases, problems := ruletest.Run(evaluator.Rules, evaluator.Analyser)
-	return reportProblems(p.stdout, fmt.Sprintf("%d tests of %d rules", cases, len(evaluator.Rules.Rules())), problems)
-}
-
-type rulesLintCommand struct{}
-
-// Run fails if anything is found.
-func (rulesLintCommand) Run(p *program) error {
-	evaluator, _, err := p.evaluator()
-	if err != nil {
-		return err
-	}
-	if err := ruleset.Verify(rules.Defaults()); err != nil { // which deciding takes for granted
-		return err
-	}
-	problems := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
-	return reportProblems(p.stdout, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), problems)
-}
-
-func reportProblems(w io.Writer, what string, problems []ruletest.Problem) error {
-	for _, problem := range problems {
-		if _, err := fmt.Fprintln(w, problem); err != nil {
-			return err
-		}
-	}
-	if len(problems) > 0 {
-		return fmt.Errorf("%s: %d problems", what, len(problems))
-	}
-	_, err := fmt.Fprintf(w, "%s: no problems\n", what)
-	return err
-}
-
 type rulesDiffCommand struct {
 	Dir    string `arg:"" optional:"" help:"Directory of YAML rules to compare with the ones in force." type:"path"`
 	Shadow bool   `help:"Where the rules that decide in the shadow have parted from the ones in force instead."`
-	JSON   bool   `name:"json" help:"Print JSON; with --shadow."`
+	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
 // Run prints one line per difference; the status is 0 whether there are any or not.
@@ -138,8 +85,6 @@ func (c *rulesDiffCommand) Run(p *program) error {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "DIR", "name a directory of rules, or --shadow"))
 	case c.Shadow:
 		return shadowDiff(p, c.JSON)
-	case c.JSON:
-		return usage(interlock.Errorf(interlock.CodeInvalid, "--json", "is for --shadow"))
 	}
 	from, err := p.ruleset()
 	if err != nil {
@@ -158,6 +103,9 @@ func (c *rulesDiffCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if c.JSON {
+		return printChanges(p.stdout, changes, from.Digest(), evaluator.Rules.Digest())
+	}
 	for _, change := range changes {
 		if _, err := fmt.Fprintf(p.stdout, "%s %s\n", change.How, change.What); err != nil {
 			return err
@@ -165,6 +113,23 @@ func (c *rulesDiffCommand) Run(p *program) error {
 	}
 	_, err = fmt.Fprintf(p.stdout, "%d differences; %s -> %s\n", len(changes), from.Digest(), evaluator.Rules.Digest())
 	return err
+}
+
+// printChanges prints what differs between two rulesets as one JSON object.
+func printChanges(w io.Writer, changes []ruleset.Change, from, to interlock.Digest) error {
+	type change struct {
+		How  string `json:"how"`
+		What string `json:"what"`
+	}
+	list := make([]change, 0, len(changes))
+	for _, c := range changes {
+		list = append(list, change{c.How, c.What})
+	}
+	return writeLine(w, struct {
+		From    interlock.Digest `json:"from"`
+		To      interlock.Digest `json:"to"`
+		Changes []change         `json:"changes"`
+	}{from, to, list})
 }
 
 // ruleset loads the rules in force.

@@ -1,0 +1,225 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"interlock"
+	"interlock/internal/replay"
+)
+
+const openAPIFile = "../../docs/openapi.yaml"
+
+// An operation is one path of the API as the document describes it. What its bodies hold is read off the types themselves.
+type operation struct {
+	path, method, id, about string
+	local                   bool // the socket alone takes it
+	open                    bool // it takes no token
+	query                   []string
+	body, answer            reflect.Type
+	text                    bool // the answer is text
+	also                    []int
+}
+
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// operations are the paths of the API; TestOpenAPIHasEveryPath holds them against the ones that are served.
+func operations() []operation {
+	type status struct {
+		Status string `json:"status"`
+	}
+	return []operation{
+		{path: "/v1/decide", method: "post", id: "decide", body: typeOf[decideBody](), answer: typeOf[interlock.Answer](),
+			also: []int{429, 503}, about: "Decide and record one action. Act only if answer is allow; everything else is a no."},
+		{path: "/v1/outcome", method: "post", id: "report", body: typeOf[outcomeBody](), answer: typeOf[struct {
+			Recorded bool `json:"recorded"`
+		}](), also: []int{404}, about: "Record what executing an action did."},
+		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
+			Heard bool `json:"heard"`
+		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
+		{path: "/v1/events", method: "get", id: "events", query: []string{"from", "limit", "type"}, answer: typeOf[page](),
+			about: "Read events from an index on, oldest first. An agent sees those it is the actor of."},
+		{path: "/v1/checkpoint", method: "get", id: "checkpoint", text: true, also: []int{404},
+			about: "Read the newest signed head of the log, a C2SP checkpoint."},
+		{path: "/v1/proof", method: "get", id: "proof", query: []string{"index", "event_id", "size"}, answer: typeOf[inclusion](),
+			also: []int{404}, about: "Prove that one event is in the log (RFC 6962)."},
+		{path: "/v1/whatif", method: "get", id: "whatIf", local: true, query: []string{"rule", "rules", "agent", "since"},
+			answer: typeOf[replay.Report](), about: "Tell what rules would have decided about the past."},
+		{path: "/v1/shadow", method: "get", id: "shadow", local: true, answer: typeOf[replay.ShadowState](),
+			about: "Tell which rules decide in the shadow, and where they have parted from those in force."},
+		{path: "/access/v1/evaluation", method: "post", id: "evaluation", body: typeOf[evaluationBody](), answer: typeOf[evaluationAnswer](),
+			about: "OpenID AuthZEN 1.0: one access evaluation."},
+		{path: "/access/v1/evaluations", method: "post", id: "evaluations", body: typeOf[evaluationsBody](), answer: typeOf[struct {
+			Evaluations []evaluationAnswer `json:"evaluations"`
+		}](), about: "OpenID AuthZEN 1.0: access evaluations, decided in order; without a list, one evaluation."},
+		{path: "/.well-known/authzen-configuration", method: "get", id: "authzenConfiguration", open: true, answer: typeOf[struct {
+			Point       string `json:"policy_decision_point"`
+			Evaluation  string `json:"access_evaluation_endpoint"`
+			Evaluations string `json:"access_evaluations_endpoint"`
+		}](), about: "OpenID AuthZEN 1.0: where to ask."},
+		{path: "/healthz", method: "get", id: "health", open: true, answer: typeOf[status](), about: "The process serves."},
+		{path: "/readyz", method: "get", id: "ready", open: true, answer: typeOf[status](), also: []int{503},
+			about: "Decisions can be recorded."},
+		{path: "/metrics", method: "get", id: "metrics", open: true, text: true, about: "Counts in the Prometheus text format."},
+	}
+}
+
+//go:generate go test . -run TestOpenAPIIsFresh -count=1 -update
+
+// TestOpenAPIIsFresh: docs/openapi.yaml is what the code says. -update writes it.
+func TestOpenAPIIsFresh(t *testing.T) {
+	got := newAPIDocument(t).write()
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(openAPIFile, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(openAPIFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("run: go generate ./internal/httpapi\n(-file +code):\n%s", diff)
+	}
+}
+
+// TestOpenAPIHasEveryPath: what is served is described, and what is described is served.
+func TestOpenAPIHasEveryPath(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "httpapi.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncDecl); ok && f.Name.Name != "routeOf" {
+			return false
+		}
+		if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+			if path, err := strconv.Unquote(text.Value); err == nil && strings.HasPrefix(path, "/") && path != "/mcp" { // MCP describes itself
+				served = append(served, path)
+			}
+		}
+		return true
+	})
+	var described []string
+	for _, o := range operations() {
+		described = append(described, o.path)
+		if routeOf(o.path) == routeUnknown {
+			t.Errorf("%s is described and not served", o.path)
+		}
+	}
+	slices.Sort(served)
+	slices.Sort(described)
+	if diff := cmp.Diff(served, described); diff != "" {
+		t.Errorf("paths (-served +described):\n%s", diff)
+	}
+}
+
+// TestAnswersAreAsDescribed: every answer of every recorded exchange, which TestWire holds against the server, has a status that
+// its path is described with, and a body that fits.
+func TestAnswersAreAsDescribed(t *testing.T) {
+	document := newAPIDocument(t)
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := ""
+		for _, section := range archive.Files {
+			switch section.Name {
+			case "request", "request local":
+				request = string(section.Data)
+			case "response":
+				id, problem := document.check(request, string(section.Data))
+				seen[id]++
+				if problem != "" {
+					t.Errorf("%s: %s: %s\n%s", filepath.Base(file), id, problem, section.Data)
+				}
+			}
+		}
+	}
+	for _, o := range operations() {
+		if seen[o.id] == 0 {
+			t.Errorf("no recorded exchange is one of %s %s", o.method, o.path)
+		}
+	}
+}
+
+// check holds one exchange against the document. The id is empty for what is no operation of it.
+func (d *apiDocument) check(request, response string) (id, problem string) {
+	line, _, _ := strings.Cut(request, "\n")
+	words := strings.Fields(line)
+	target, err := url.Parse(words[1])
+	if err != nil {
+		return "", ""
+	}
+	head, body, _ := strings.Cut(response, "\n\n")
+	first, headers, _ := strings.Cut(head, "\n")
+	status, err := strconv.Atoi(first)
+	if err != nil {
+		return "", err.Error()
+	}
+	for _, o := range operations() {
+		if o.path != target.Path || strings.ToLower(words[0]) != o.method {
+			continue
+		}
+		if status == http.StatusRequestHeaderFieldsTooLarge {
+			return o.id, "" // before any path is looked at
+		}
+		if !slices.Contains(append(o.statuses(), http.StatusOK), status) {
+			return o.id, "its status " + first + " is not described"
+		}
+		schema := d.answerSchema(o, status)
+		if schema == nil {
+			return o.id, ""
+		}
+		if !strings.Contains(headers, "application/json") {
+			return o.id, "it is no JSON"
+		}
+		var value any
+		if err := json.Unmarshal([]byte(body), &value); err != nil {
+			return o.id, err.Error()
+		}
+		return o.id, d.fits(schema, value, "")
+	}
+	return "", ""
+}
+
+// statuses are those of the errors an operation may answer.
+func (o operation) statuses() []int {
+	out := []int{400, 403, 405, 429, 500, 503}
+	if !o.open {
+		out = append(out, 401)
+	}
+	if o.method == "post" {
+		out = append(out, 408, 409, 413, 415)
+	}
+	for _, status := range o.also {
+		if !slices.Contains(out, status) {
+			out = append(out, status)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
