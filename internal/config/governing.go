@@ -63,7 +63,7 @@ func decisionSettings() []Governing {
 					c.RulesSigned = SigningRequired
 				}
 			}},
-		governing("profile", "any other, but for supervised in place of guard, and asa in place of both",
+		governing("profile", "any other, but for managed, supervised or asa in place of guard, and asa in place of supervised",
 			func(c *Config) *string { return &c.Profile }, joinProfile),
 		governing("mode", "monitoring, logging and disabled, each weaker than the one before",
 			func(c *Config) *interlock.Mode { return &c.Mode }, lesser),
