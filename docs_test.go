@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"interlock/internal/config"
 )
 
 // settingsPage writes docs/settings.md from the comments of config.Config, which are the manual.
@@ -43,7 +45,32 @@ func settingsPage(source []byte) (string, error) {
 	if !found {
 		return "", fmt.Errorf("config.go: no struct Config with fields")
 	}
+	page.WriteString(governingTable())
 	return page.String(), nil
+}
+
+// governingTable is the part of the page that says what it takes to make settings weaker.
+func governingTable() string {
+	var page strings.Builder
+	page.WriteString("\n## What takes an order\n\n" +
+		"Once somebody governs a home, what is written in the file or said with a flag can make settings stricter and not weaker: of what an\n" +
+		"admin ordered (or the default, where nobody ordered anything) and what is written, the stricter is in force, setting by setting.\n" +
+		"What has no effect is recorded, told on the channels, and shown by `interlock doctor`, the console and whatever starts.\n" +
+		"`interlock settings adopt --reason TEXT --key FILE` has the settings count as ordered, as they are now; `interlock settings show` lists\n" +
+		"them. What the first operator is shown when they make themselves counts as ordered. An order counts as long as whoever gave it is an\n" +
+		"admin and has the key that signed it; after that, what it made stricter stays.\n\n| setting | weaker is |\n|---|---|\n")
+	for _, g := range config.Settings() {
+		if g.Governs() {
+			fmt.Fprintf(&page, "| `%s` | %s |\n", g.Name, g.Weaker)
+		}
+	}
+	page.WriteString("\nThe others take no order:\n\n| setting | why |\n|---|---|\n")
+	for _, g := range config.Settings() {
+		if !g.Governs() {
+			fmt.Fprintf(&page, "| `%s` | %s |\n", g.Name, g.Free)
+		}
+	}
+	return page.String()
 }
 
 // settingName is the field's name in the settings file, or the field's own name for one that is not in it.

@@ -126,7 +126,9 @@ func (b *bench) gatewayHome(duty int) (home, mode string, err error) {
 	if err != nil || duty == dutyDurable {
 		return home, "enforcing", err
 	}
-	return home, "monitoring", os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte("gateway: {record: objections}\n"), 0o600)
+	// as settings, and not as a flag alone: whoever governs the home from then on is shown these, and they stay in force
+	const settings = "mode: monitoring\ngateway: {record: objections}\n"
+	return home, "monitoring", os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600)
 }
 
 // stdioCrowd starts clients on standard streams, each with a relay or a gateway of its own.

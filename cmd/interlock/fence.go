@@ -25,9 +25,7 @@ func (p *program) person(backend *embedded.Backend, about string) error {
 	refusal := interlock.Errorf(interlock.CodeUnauthorized, "",
 		"this takes a person, and the command comes from %s; type it in a terminal of your own", seen)
 	_, err := backend.RefuseApproval(p.ctx, "agent", seen.Name, about, refusal)
-	if settings, problem := p.settings(); problem == nil {
-		p.warn(settings, seen.Name+": tried to govern: "+refusal.Message)
-	}
+	p.warn(backend.Settings, seen.Name+": tried to govern: "+refusal.Message)
 	if err != nil {
 		return fmt.Errorf("%w (and the attempt could not be recorded)", refusal)
 	}

@@ -110,6 +110,14 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(string(h.Rules().Digest()), string(digest))
 	},
+	interlock.VerbAdoptSettings: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		detail, _, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`)}, public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(admission.SettingsSubject, detail)
+	},
 	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("ruleset:sha256:01", "")

@@ -65,8 +65,8 @@ func bindSetting(name string, text []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// departuresOf is what an order about settings says, with what it says aside.
-func departuresOf(detail, aside string) (map[string]json.RawMessage, error) {
+// DeparturesOf is what an order about settings says, with what it says aside.
+func DeparturesOf(detail, aside string) (map[string]json.RawMessage, error) {
 	terms, err := TermsOf[SettingsTerms](detail)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s SaidSettings) rows(operator interlock.OperatorRecord) ([]ledger.Row, err
 	if s.Detail == "" {
 		return nil, nil
 	}
-	if _, err := departuresOf(s.Detail, s.Aside); err != nil {
+	if _, err := DeparturesOf(s.Detail, s.Aside); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(settingsOrder{Order: interlock.Order{ID: firstOrder, Verb: interlock.VerbAdoptSettings,
@@ -128,7 +128,7 @@ func (a *Admission) adoptSettings(_ context.Context, c *carrying) error {
 	if c.Subject != SettingsSubject {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "the order is not about this home's settings")
 	}
-	departures, err := departuresOf(c.Detail, c.Aside)
+	departures, err := DeparturesOf(c.Detail, c.Aside)
 	if err == nil && a.config.Settings != nil {
 		err = a.config.Settings(departures)
 	}
@@ -188,7 +188,7 @@ func ReadSettingsOrder(ctx context.Context, load func(context.Context, ...ledger
 		return OrderedSettings{ID: "unreadable", Problem: "the order can't be read"}, nil
 	}
 	found := OrderedSettings{ID: kept.Order.ID, Operator: kept.Order.Operator, At: kept.Order.At, detail: kept.Order.Detail}
-	if found.Departures, err = departuresOf(kept.Order.Detail, kept.Aside); err != nil {
+	if found.Departures, err = DeparturesOf(kept.Order.Detail, kept.Aside); err != nil {
 		return OrderedSettings{ID: kept.Order.ID, Operator: found.Operator, Problem: "the order can't be read"}, nil
 	}
 	rows, _, err = load(ctx, key(ledger.Operator, kept.Order.Operator))

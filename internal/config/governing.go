@@ -44,6 +44,7 @@ const (
 const (
 	freeBound   = "bounds what the program uses, and no answer"
 	freeAddress = "where it listens; who is believed there is another setting's matter"
+	freeCert    = "whose certificate it shows; who is believed is another setting's matter"
 	freeServer  = "what is called through the gateway is decided all the same, and its tools are pinned"
 )
 
@@ -63,7 +64,7 @@ func decisionSettings() []Governing {
 					c.RulesSigned = SigningRequired
 				}
 			}},
-		governing("profile", "any other, but for supervised in place of guard, and asa in place of both",
+		governing("profile", "any other, but for managed, supervised or asa in place of guard, and asa in place of supervised",
 			func(c *Config) *string { return &c.Profile }, joinProfile),
 		governing("mode", "monitoring, logging and disabled, each weaker than the one before",
 			func(c *Config) *interlock.Mode { return &c.Mode }, lesser),
@@ -126,8 +127,8 @@ func gatewaySettings() []Governing {
 		governing("gateway.allow_remote", weakerOn, func(c *Config) *bool { return &c.Gateway.Remote }, both),
 		governing("gateway.auth.issuers", "one more, or one that is not as it was ordered: its agents are believed",
 			func(c *Config) *[]GatewayIssuer { return &c.Gateway.Auth.Issuers }, common),
-		free("gateway.tls.cert", freeAddress, func(c *Config) *string { return &c.Gateway.TLS.Cert }),
-		free("gateway.tls.key", freeAddress, func(c *Config) *string { return &c.Gateway.TLS.Key }),
+		free("gateway.tls.cert", freeCert, func(c *Config) *string { return &c.Gateway.TLS.Cert }),
+		free("gateway.tls.key", freeCert, func(c *Config) *string { return &c.Gateway.TLS.Key }),
 		governing("gateway.tls.client_ca", weakerAnother, func(c *Config) *string { return &c.Gateway.TLS.ClientCA }, ordered),
 		governing("gateway.tls.client", weakerAnother, func(c *Config) *string { return &c.Gateway.TLS.Client }, ordered),
 		governing("gateway.tls.client_name", weakerAnother, func(c *Config) *string { return &c.Gateway.TLS.Agent }, ordered),

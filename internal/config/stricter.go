@@ -74,12 +74,13 @@ func longest(base, want Duration) Duration {
 	return max(base, want)
 }
 
-// strictness are profiles of which each one asks wherever the one before asks. The others are neither stricter nor weaker.
-func strictness() []string { return []string{"guard", "supervised", "asa"} }
+// stricterProfiles are, for each profile, those that ask or deny wherever it does. The others are neither stricter nor weaker.
+func stricterProfiles() map[string][]string {
+	return map[string][]string{"guard": {"managed", "supervised", "asa"}, "supervised": {"asa"}}
+}
 
 func joinProfile(base, want string) string {
-	b, w := slices.Index(strictness(), base), slices.Index(strictness(), want)
-	if b >= 0 && w > b {
+	if slices.Contains(stricterProfiles()[base], want) {
 		return want
 	}
 	return base

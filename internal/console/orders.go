@@ -119,7 +119,7 @@ func rightFor(verb interlock.Verb) right {
 		interlock.VerbChangeOperator:
 		return answering
 	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys:
+		interlock.VerbWeakKeys, interlock.VerbAdoptSettings:
 		return governing
 	default:
 		return 0
@@ -143,7 +143,7 @@ func (c *Console) draftOrder(w http.ResponseWriter, r *http.Request) {
 		Order  interlock.Order
 		Effect string
 		Own    bool // no session's word is enough
-	}{shown, given.Order, effect(given.Order), ofPeople(given.Verb)})
+	}{shown, given.Order, effect(given), ofPeople(given.Verb)})
 }
 
 func orderTitle(verb interlock.Verb) string {
@@ -170,13 +170,15 @@ func orderTitle(verb interlock.Verb) string {
 		return "Revoke"
 	case interlock.VerbWeakKeys:
 		return "Keys without a passphrase"
+	case interlock.VerbAdoptSettings:
+		return "The settings"
 	default:
 		return "Lower an agent's trust"
 	}
 }
 
 // effect says in one sentence what an order does.
-func effect(order interlock.Order) string {
+func effect(order quorum.Given) string {
 	switch order.Verb {
 	case interlock.VerbNewCode:
 		return "A fresh code replaces the one in force. It is shown once, on the next page, and goes nowhere else. " +
@@ -195,7 +197,9 @@ func effect(order interlock.Order) string {
 			"were shown; what is taken or changes later does not count as signed, and what is in quarantine stays there."
 	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys:
-		return peopleEffect(order)
+		return peopleEffect(order.Order)
+	case interlock.VerbAdoptSettings:
+		return settingsEffect(order)
 	default:
 		return "The agent is trusted less, at once."
 	}
@@ -224,6 +228,11 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 		detail = query.Get("detail")
 		if err := checkPeople(interlock.Order{Verb: verb, Subject: subject, Detail: detail}); err != nil {
 			return given, nil, err
+		}
+	case interlock.VerbAdoptSettings:
+		detail = query.Get("detail")
+		if _, err := admission.DeparturesOf(detail, query.Get("aside")); err != nil || subject != admission.SettingsSubject {
+			return given, nil, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
 		}
 	case interlock.VerbNewCode, interlock.VerbUnblock:
 		challenge, stands := standing.Challenges[subject]
@@ -316,6 +325,8 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys:
 		http.Redirect(w, r, "/agents", http.StatusSeeOther)
+	case interlock.VerbAdoptSettings:
+		http.Redirect(w, r, "/system", http.StatusSeeOther)
 	default:
 		http.Redirect(w, r, "/challenges", http.StatusSeeOther)
 	}

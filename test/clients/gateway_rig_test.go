@@ -35,6 +35,9 @@ func buildServer(t *testing.T) string {
 func gatewayBefore(t *testing.T, env []string, name string, flags []string, command ...string) (endpoint, token string) {
 	t.Helper()
 	token = addAgent(t, env, "client")
+	if len(flags) > 0 {
+		adopted(t, env, flags...)
+	}
 	args := append([]string{"gateway", "--listen", "127.0.0.1:0", "--name", name}, flags...)
 	return started(t, env, "mcp     ", append(append(args, "--"), command...)...), token
 }

@@ -86,6 +86,7 @@ func newPair(t *testing.T, w way, name, mode, direct string, server []string) *p
 	}
 	if w.front == "http" {
 		token := addAgent(t, env, "client")
+		adopted(t, env, "--mode", mode)
 		address := started(t, env, "mcp     ", append([]string{"gateway", "--listen", "127.0.0.1:0"}, gateway...)...)
 		p.through = reachPlain(t, address, token, p.dirs[1], w.revision, takesAll)
 	} else {

@@ -84,6 +84,12 @@ func governed(t *testing.T, env []string) (key string) {
 	return key
 }
 
+// adopted has the settings of a home, with flags, ordered by who governs: weaker ones than were ordered have no effect.
+func adopted(t *testing.T, env []string, flags ...string) {
+	t.Helper()
+	output(t, env, append(flags[:len(flags):len(flags)], "settings", "adopt", "--reason", "a test", "--key", governed(t, env))...)
+}
+
 // addAgent registers an agent and returns its token.
 func addAgent(t *testing.T, env []string, args ...string) string {
 	t.Helper()

@@ -65,6 +65,8 @@ func waysToAYes() []yesWay {
 	edit("everybody is gone", "DELETE FROM rows; DELETE FROM marks")
 	edit("the agent may", "UPDATE rows SET body = CAST(replace(CAST(body AS TEXT), 'validated', 'autonomous') AS BLOB) WHERE kind = 'agent'")
 	edit("the mode is another", "UPDATE rows SET body = CAST(replace(CAST(body AS TEXT), 'enforcing', 'disabled') AS BLOB) WHERE kind = 'setting'")
+	edit("an order about the settings nobody gave", "INSERT INTO rows (kind, key, version, body) VALUES ('setting', 'settings_order', 1, "+
+		"CAST('{\"name\":\"settings_order\",\"value\":\"{}\"}' AS BLOB))")
 	edit("a grant nobody gave", "INSERT INTO rows (kind, key, version, body) VALUES ('order', 'g', 1, "+
 		"CAST('{\"id\":\"g\",\"verb\":\"grant\",\"subject\":\"claude\",\"left\":9}' AS BLOB))")
 	edit("the proofs are forgotten", "UPDATE proofs SET tags = zeroblob(8192); "+ghost)
@@ -87,6 +89,11 @@ func waysToAYes() []yesWay {
 	run("a home that is a link", "mv $INTERLOCK_HOME elsewhere; mkdir new; ln -s $PWD/new $INTERLOCK_HOME")
 	run("settings that are not", "echo 'mode: [' > $INTERLOCK_HOME/interlock.yaml")
 	run("settings that nobody knows", "echo 'allow: everything' > $INTERLOCK_HOME/interlock.yaml")
+	run("settings that only watch", "echo 'mode: monitoring' > $INTERLOCK_HOME/interlock.yaml")
+	run("settings that switch it off", "printf 'mode: disabled\\nprofile: autonomous\\n' > $INTERLOCK_HOME/interlock.yaml")
+	run("settings that only watch, and no store", "rm -f $INTERLOCK_HOME/interlock.db*; echo 'mode: monitoring' > $INTERLOCK_HOME/interlock.yaml")
+	run("settings ordered by somebody else's key", "echo 'mode: disabled' > $INTERLOCK_HOME/interlock.yaml; "+
+		"interlock settings adopt --reason x --as ruth --key eve")
 	run("rules that allow", "mkdir -p $INTERLOCK_HOME/rules; "+
 		"printf 'rules:\\n  - id: own.allow\\n    verdict: allow\\n    match: {command: git}\\n' > $INTERLOCK_HOME/rules/own.yaml")
 	run("rules that are broken", "mkdir -p $INTERLOCK_HOME/rules; echo '{{{' > $INTERLOCK_HOME/rules/own.yaml")

@@ -233,6 +233,14 @@ func (w *World) Home() string {
 	return "~"
 }
 
+// SelfHome is the directory that INTERLOCK_HOME names, in whatever language it is asked for: the first of what is Interlock's own.
+func (w *World) SelfHome() (dir string, known bool) {
+	if len(w.View.Self) == 0 {
+		return "", false
+	}
+	return w.View.Self[0], true
+}
+
 // ExpandLead resolves the variables that are known everywhere at the front of a path. A shell's own assignments have been
 // resolved before; this serves other callers and what was left.
 func (w *World) ExpandLead(name string) string {

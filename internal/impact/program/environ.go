@@ -18,6 +18,9 @@ const isNamed = "a secret of the environment"
 
 // variable is what a variable of the environment holds, marked as such where that is not known.
 func (r *codeRun) variable(name string) codeValue {
+	if dir, known := r.s.SelfHome(); known && name == "INTERLOCK_HOME" {
+		return codeValue{texts: []string{dir}}
+	}
 	v := environmentValue(name)
 	if len(v.texts) > 0 {
 		return v

@@ -261,9 +261,9 @@ func (r *shellRun) lookup(name string) (flow.Field, bool) {
 		return flow.Literal(" "), true
 	case "TMPDIR":
 		return flow.Literal(scratchVariable), true // wherever it is, it is not all of /tmp
-	case "INTERLOCK_HOME": // the first of what is Interlock's own
-		if len(r.S.View.Self) > 0 {
-			return flow.Literal(r.S.View.Self[0]), true
+	case "INTERLOCK_HOME":
+		if dir, known := r.S.SelfHome(); known {
+			return flow.Literal(dir), true
 		}
 	case "USER", "LOGNAME":
 		return flow.Literal(r.S.View.User), r.S.View.User != ""

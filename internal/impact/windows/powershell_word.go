@@ -83,6 +83,8 @@ func (p *psRun) variable(name string) psValue {
 func windowsVariable(s *flow.Scan, name string) (string, bool) {
 	home := s.Home()
 	switch strings.ToLower(name) {
+	case "interlock_home":
+		return s.SelfHome()
 	case "userprofile", "home", "homepath":
 		return home, true
 	case "appdata":

@@ -1,0 +1,215 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"interlock"
+)
+
+// whole are the structs that a row is about as they are: what is in one of them is not set apart.
+var whole = []reflect.Type{reflect.TypeFor[Channel](), reflect.TypeFor[SandboxProfile](), reflect.TypeFor[GatewayIssuer](),
+	reflect.TypeFor[GatewayServer]()}
+
+// leaves are the names of all settings that a struct holds.
+func leaves(of reflect.Type, prefix string) (names []string) {
+	for f := range of.NumField() {
+		field := of.Field(f)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case field.Anonymous:
+			names = append(names, leaves(field.Type, prefix)...)
+		case field.Type.Kind() == reflect.Struct && !slices.Contains(whole, field.Type):
+			names = append(names, leaves(field.Type, prefix+name+".")...)
+		default:
+			names = append(names, prefix+name)
+		}
+	}
+	return names
+}
+
+// TestEverySettingGovernsOrNot: whoever adds a setting says in the table what makes it weaker, or why nothing does.
+func TestEverySettingGovernsOrNot(t *testing.T) {
+	rows := map[string]bool{}
+	for _, g := range Settings() {
+		if rows[g.Name] {
+			t.Errorf("%s has two rows", g.Name)
+		}
+		rows[g.Name] = true
+		if (g.Weaker == "") == (g.Free == "") {
+			t.Errorf("%s: say either what makes it weaker or why nothing does", g.Name)
+		}
+		if g.Governs() && g.join == nil {
+			t.Errorf("%s: nothing is done about it", g.Name)
+		}
+	}
+	for _, name := range leaves(reflect.TypeFor[Config](), "") {
+		if !rows[name] {
+			t.Errorf("the setting %s has no row in Settings: say what makes it weaker, or why nothing does", name)
+		}
+		delete(rows, name)
+	}
+	for name := range rows {
+		t.Errorf("%s has a row and is no setting", name)
+	}
+}
+
+// A pair is a setting as it is ordered, and what somebody writes.
+type pair struct {
+	of         string
+	base, want func(*Config)
+	stays      bool // want has no effect, or not all of it
+}
+
+func pairs() []pair {
+	no, yes := false, true
+	return []pair{
+		{"mode", func(c *Config) {}, func(c *Config) { c.Mode = interlock.Monitoring }, true},
+		{"mode", func(c *Config) { c.Mode = interlock.Monitoring }, func(c *Config) { c.Mode = interlock.Monitoring }, false},
+		{"mode", func(c *Config) { c.Mode = interlock.Monitoring }, func(c *Config) { c.Mode = interlock.Disabled }, true},
+		{"mode", func(c *Config) { c.Mode = interlock.Monitoring }, func(c *Config) {}, false},
+		{"profile", func(c *Config) {}, func(c *Config) { c.Profile = "autonomous" }, true},
+		{"profile", func(c *Config) {}, func(c *Config) { c.Profile = "supervised" }, false},
+		{"profile", func(c *Config) { c.Profile = "asa" }, func(c *Config) { c.Profile = "supervised" }, true},
+		{"profile", func(c *Config) { c.Profile = "managed" }, func(c *Config) { c.Profile = "asa" }, true},
+		{"rules_signed", func(c *Config) { c.RulesSigned = SigningRequired }, func(c *Config) { c.RulesSigned = SigningNoted }, true},
+		{"rules_signed", func(c *Config) { c.RulesSigned = SigningRequired }, func(c *Config) {}, true},
+		{"rules_signed", func(c *Config) {}, func(c *Config) { c.RulesSigned = SigningRequired }, false},
+		{"unattended", func(c *Config) { c.Unattended = true }, func(c *Config) {}, true},
+		{"unattended", func(c *Config) {}, func(c *Config) { c.Unattended = true }, false},
+		{"production", func(c *Config) { c.Production = []string{"a", "b"} }, func(c *Config) { c.Production = []string{"b"} }, true},
+		{"production", func(c *Config) { c.Production = []string{"a"} }, func(c *Config) { c.Production = []string{"a", "b"} }, false},
+		{"approval_ttl", func(c *Config) {}, func(c *Config) { c.ApprovalTTL = Duration(2 * time.Hour) }, true},
+		{"approval_ttl", func(c *Config) {}, func(c *Config) { c.ApprovalTTL = Duration(time.Minute) }, false},
+		{"code_ttl", func(c *Config) {}, func(c *Config) { c.CodeTTL = Duration(time.Hour) }, true},
+		{"channels", func(c *Config) {}, func(c *Config) { c.Channels = []Channel{{Kind: "terminal"}} }, true},
+		{"channels", func(c *Config) { c.Channels = []Channel{{Kind: "terminal"}} }, func(c *Config) {}, true},
+		{"channels", func(c *Config) { c.Channels = []Channel{{Kind: "terminal"}} },
+			func(c *Config) { c.Channels = []Channel{{Kind: "terminal"}} }, false},
+		{"quiet_hours", func(c *Config) {}, func(c *Config) { c.QuietHours = "00:00-23:59" }, true},
+		{"max_questions", func(c *Config) {}, func(c *Config) { c.MaxQuestions = 1000 }, true},
+		{"max_questions", func(c *Config) {}, func(c *Config) { c.MaxQuestions = 5 }, false},
+		{"allow_remote", func(c *Config) {}, func(c *Config) { c.AllowRemote = true }, true},
+		{"console_url", func(c *Config) {}, func(c *Config) { c.ConsoleURL = "https://elsewhere.example" }, true},
+		{"checkpoint_to", func(c *Config) { c.CheckpointTo = []string{"/mnt/a"} }, func(c *Config) {}, true},
+		{"forget_inputs", func(c *Config) {}, func(c *Config) { c.ForgetInputs = true }, true},
+		{"archive_after", func(c *Config) {}, func(c *Config) { c.ArchiveAfter = archiveAge }, true},
+		{"archive_after", func(c *Config) { c.ArchiveAfter = archiveAge }, func(c *Config) {}, false},
+		{"archive_after", func(c *Config) { c.ArchiveAfter = archiveAge }, func(c *Config) { c.ArchiveAfter = 2 * archiveAge }, false},
+		{"archive_to", func(c *Config) {}, func(c *Config) { c.ArchiveTo = "/tmp/x" }, true},
+		{"mcp_acknowledge", func(c *Config) { c.MCPAcknowledge = true }, func(c *Config) {}, true},
+		{"mcp_token_ttl", func(c *Config) {}, func(c *Config) { c.MCPTokenTTL = Duration(15 * time.Minute) }, true},
+		{"mcp_token_ttl", func(c *Config) {}, func(c *Config) { c.MCPTokenTTL = Duration(5 * time.Minute) }, false},
+		{"mcp_forbidden_token_ttl", func(c *Config) {}, func(c *Config) { c.MCPForbiddenTokenTTL = Duration(5 * time.Minute) }, true},
+		{"mcp_clock_tolerance", func(c *Config) {}, func(c *Config) { c.MCPClockTolerance = Duration(time.Minute) }, true},
+		{"sandbox.profile", func(c *Config) {}, func(c *Config) { c.Sandbox.Profile = "build" }, true},
+		{"sandbox.profiles", func(c *Config) {}, ofSandbox("default", SandboxProfile{Hosts: []string{"example.com"}}), true},
+		{"sandbox.profiles", func(c *Config) {}, ofSandbox("own", SandboxProfile{Memory: 1 << 40}), true},
+		{"sandbox.profiles", func(c *Config) {}, ofSandbox("own", SandboxProfile{Sockets: true}), true},
+		{"sandbox.profiles", func(c *Config) {}, ofSandbox("own", SandboxProfile{Startup: []string{}}), true},
+		{"sandbox.profiles", func(c *Config) {}, ofSandbox("own", SandboxProfile{Time: Duration(time.Second), Overlay: true}), false},
+		{"sandbox.profiles", ofSandbox("own", SandboxProfile{Env: []string{"A"}}), ofSandbox("own", SandboxProfile{Env: []string{"A", "B"}}), true},
+		{"sandbox.profiles", ofSandbox("own", SandboxProfile{Env: []string{"A"}}), ofSandbox("own", SandboxProfile{Env: []string{"A"}}), false},
+		{"sandbox.profiles", ofSandbox("scratch", SandboxProfile{Time: Duration(time.Second)}), func(c *Config) {}, true},
+		{"gateway.hosts", func(c *Config) {}, func(c *Config) { c.Gateway.Hosts = []string{"evil.example"} }, true},
+		{"gateway.origins", func(c *Config) {}, func(c *Config) { c.Gateway.Origins = []string{"https://evil.example"} }, true},
+		{"gateway.allow_remote", func(c *Config) {}, func(c *Config) { c.Gateway.Remote = true }, true},
+		{"gateway.auth.issuers", func(c *Config) {}, func(c *Config) { c.Gateway.Auth.Issuers = []GatewayIssuer{{Name: "x"}} }, true},
+		{"gateway.auth.issuers", func(c *Config) { c.Gateway.Auth.Issuers = []GatewayIssuer{{Name: "x"}} }, func(c *Config) {}, false},
+		{"gateway.tls.client_ca", func(c *Config) {}, func(c *Config) { c.Gateway.TLS.ClientCA = "/tmp/ca" }, true},
+		{"gateway.tls.client", func(c *Config) {}, func(c *Config) { c.Gateway.TLS.Client = "optional" }, true},
+		{"gateway.tls.client_name", func(c *Config) {}, func(c *Config) { c.Gateway.TLS.Agent = "cn" }, true},
+		{"gateway.record", func(c *Config) {}, func(c *Config) { c.Gateway.Record = RecordObjections }, true},
+		{"gateway.record", func(c *Config) {}, func(c *Config) { c.Gateway.Record = RecordAll }, false},
+		{"gateway.trust_on_first_use", func(c *Config) {}, func(c *Config) { c.Gateway.TrustOnFirstUse = &yes }, true},
+		{"gateway.trust_on_first_use", func(c *Config) { c.Gateway.TrustOnFirstUse = &no }, func(c *Config) {}, true},
+		{"gateway.trust_on_first_use", func(c *Config) {}, func(c *Config) { c.Gateway.TrustOnFirstUse = &no }, false},
+	}
+}
+
+func ofSandbox(name string, p SandboxProfile) func(*Config) {
+	return func(c *Config) { c.Sandbox.Profiles = map[string]SandboxProfile{name: p} }
+}
+
+// TestStricter: of what is ordered and what is written the stricter is in force, an order brings back exactly what it was made of, and
+// what comes of both is no weaker than either.
+func TestStricter(t *testing.T) {
+	tried := map[string]bool{"rules": true} // TestStricterRules
+	for _, p := range pairs() {
+		tried[p.of] = tried[p.of] || p.stays
+		base, want := Baseline("/home/x"), Baseline("/home/x")
+		p.base(&base)
+		p.want(&want)
+		departures, err := Departures(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordered, err := Ordered("/home/x", departures)
+		if err != nil {
+			t.Fatalf("%s: %v", p.of, err)
+		}
+		inForce, weaker := Stricter(ordered, want)
+		var names []string
+		for _, g := range weaker {
+			names = append(names, g.Name)
+		}
+		wanted := []string(nil)
+		if p.stays {
+			wanted = []string{p.of}
+		}
+		if !slices.Equal(names, wanted) {
+			t.Errorf("%s: %s ordered and %s written: no effect of %v, want %v", p.of, shown(p.of, base), shown(p.of, want), names, wanted)
+		}
+		if _, again := Stricter(ordered, inForce); len(again) > 0 {
+			t.Errorf("%s: what is in force, %s, is weaker than what was ordered, %s", p.of, shown(p.of, inForce), shown(p.of, base))
+		}
+	}
+	for _, g := range Settings() {
+		if g.Governs() && !tried[g.Name] {
+			t.Errorf("%s: nobody tries to make it weaker", g.Name)
+		}
+	}
+}
+
+func shown(name string, c Config) string {
+	for _, g := range Settings() {
+		if g.Name == name {
+			return g.Shown(c)
+		}
+	}
+	return "?"
+}
+
+// TestStricterRules: rules that are there are not passed over by naming another directory.
+func TestStricterRules(t *testing.T) {
+	home := t.TempDir()
+	base, want := Baseline(home), Baseline(home)
+	want.Rules = filepath.Join(home, "none")
+	if inForce, weaker := Stricter(base, want); len(weaker) > 0 || inForce.Rules != want.Rules {
+		t.Errorf("where no rules are, others have no effect: %v", weaker)
+	}
+	if err := os.Mkdir(base.Rules, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if inForce, weaker := Stricter(base, want); len(weaker) != 1 || inForce.Rules != base.Rules {
+		t.Errorf("rules in force are those of %s, %d settings without effect", inForce.Rules, len(weaker))
+	}
+}
+
+// TestOrderedRefuses: an order about what this program does not know is none.
+func TestOrderedRefuses(t *testing.T) {
+	for _, departures := range []map[string]json.RawMessage{
+		{"mood": json.RawMessage(`1`)}, {"listen": json.RawMessage(`"x"`)}, {"mode": json.RawMessage(`"lenient"`)},
+		{"quiet_hours": json.RawMessage(`"always"`)}, {"channels": json.RawMessage(`7`)}} {
+		if _, err := Ordered("/home/x", departures); err == nil {
+			t.Errorf("%s is an order", departures)
+		}
+	}
+}
