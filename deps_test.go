@@ -63,12 +63,12 @@ pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml, fileio                                      < config
-fileio                                                  < notify, upstream, identity    (never each other)
+fileio                                                  < notify, upstream, identity, gitwork    (never each other)
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream, lineage
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
-admission, archive, store/sqlite                        < store
+admission, archive, fileio, store/sqlite                < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/fileio"
 )
 
 // Bounds of what is read at once for one action. A script that is longer, or one of more, stays a program nobody has looked into.
@@ -62,7 +63,7 @@ func meant(name string) []string {
 	if strings.ContainsAny(dir, "*?[") {
 		return nil
 	}
-	folder, err := os.Open(dir)
+	folder, err := fileio.OpenDir(dir)
 	if err != nil {
 		return nil
 	}

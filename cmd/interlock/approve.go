@@ -4,11 +4,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"sort"
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/fileio"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -173,12 +173,15 @@ func (c *answerFlags) sign(p *program, backend *embedded.Backend, request interl
 	return err
 }
 
+// maxSignatureFile bounds a signature: the longest that is taken, and room.
+const maxSignatureFile = 64 << 10
+
 // useSignature takes a signature that was made with ssh-keygen -Y sign.
 func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing ledger.Standing,
 	approval *interlock.Approval) error {
-	text, err := os.ReadFile(c.Signature)
+	text, err := fileio.Plain(c.Signature, maxSignatureFile)
 	if err != nil {
-		return interlock.Errorf(interlock.CodeNotFound, "--signature", "the signature file can't be read")
+		return interlock.Errorf(interlock.CodeNotFound, "--signature", "the signature file can't be read: %s", fileio.Reason(err))
 	}
 	key, err := identity.SignatureKey(string(text))
 	if err != nil {

@@ -52,7 +52,7 @@ func (p *program) publicKey(file string) (*auditlog.PublicKey, error) {
 		}
 		file = embedded.PublicKeyPath(c.Home)
 	}
-	text, err := fileio.Read(file, 4096)
+	text, err := fileio.Plain(file, 4096)
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeNotFound, "--key", "the log's public key can't be read: %s", fileio.Reason(err))
 	}
@@ -397,7 +397,7 @@ func (p *program) auditSource(from string, archives ...string) (auditlog.Source,
 	if info.IsDir() {
 		file, checkpoint = filepath.Join(from, exportedEvents), filepath.Join(from, exportedCheckpoint)
 	}
-	source := auditlog.Copy{Open: func() (io.ReadCloser, error) { return os.Open(file) }}
+	source := auditlog.Copy{Open: func() (io.ReadCloser, error) { return fileio.Open(file) }}
 	if checkpoint != "" {
 		if source.Checkpoint, err = readCheckpoint(checkpoint); err != nil {
 			return nil, nil, err
@@ -438,7 +438,7 @@ func (auditCheckpointCommand) Run(p *program) error {
 
 // readCheckpoint reads a signed checkpoint from a file that holds one, or a receipt, which ends in one.
 func readCheckpoint(file string) ([]byte, error) {
-	text, err := fileio.Read(file, 64<<10)
+	text, err := fileio.Plain(file, 64<<10)
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeNotFound, "--checkpoint", "the checkpoint can't be read: %s", fileio.Reason(err))
 	}

@@ -58,7 +58,7 @@ func (c *auditCheckProofCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	text, err := fileio.Read(c.Proof, 64<<10)
+	text, err := fileio.Plain(c.Proof, 64<<10)
 	if err != nil {
 		return interlock.Errorf(interlock.CodeNotFound, "proof", "the receipt can't be read: %s", fileio.Reason(err))
 	}
@@ -66,7 +66,7 @@ func (c *auditCheckProofCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	event, err := fileio.Read(c.Event, auditlog.MaxEntry+1)
+	event, err := fileio.Plain(c.Event, auditlog.MaxEntry+1)
 	if err != nil {
 		return interlock.Errorf(interlock.CodeNotFound, "event", "the event can't be read: %s", fileio.Reason(err))
 	}

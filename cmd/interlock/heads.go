@@ -93,7 +93,7 @@ func (p *program) keptCheckpoints(key *auditlog.PublicKey) [][]byte {
 	var kept [][]byte
 	for _, name := range append(hook.Agents(), "grok") {
 		for _, file := range harness.KeptFiles(home, name) {
-			signed, err := fileio.Read(file, 64<<10)
+			signed, err := fileio.Plain(file, 64<<10)
 			if err != nil {
 				continue
 			}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
 )
@@ -36,7 +36,7 @@ func (p *program) hookGateway() func(context.Context, hook.Call) bool {
 func (p *program) boundToGateway(call hook.Call, home string, running lineage.Process) bool {
 	place := p.place("")
 	client, id := clientIn("claude-code", place)
-	text, err := os.ReadFile(filepath.Join(config.ClientDir(home), id+".undo"+secretSuffix))
+	text, err := fileio.Plain(filepath.Join(config.ClientDir(home), id+".undo"+secretSuffix), maxClientFile)
 	var record moveRecord
 	if err != nil || json.Unmarshal(text, &record) != nil || record.Path != client.Settings(place) {
 		return false

@@ -17,6 +17,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/auditlog"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/ledger"
 )
@@ -264,7 +265,7 @@ func settingsMark(h harness.Harness, place harness.Place) string {
 
 // fileDigest is the SHA-256 of a file.
 func fileDigest(path string) (interlock.Digest, error) {
-	file, err := os.Open(path)
+	file, err := fileio.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -328,7 +328,7 @@ type inputsReader struct {
 
 // reader opens the file of inputs.
 func (c *copied) reader() (*inputsReader, error) {
-	file, err := os.Open(c.file)
+	file, err := fileio.Open(c.file)
 	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeNotFound, "--from",
 			"the copy has no inputs: %s; export it with --inputs", fileio.Reason(err))

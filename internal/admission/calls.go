@@ -77,3 +77,14 @@ func (a *Admission) seeCall(ctx context.Context, eventID, event string) error {
 		return call, nil
 	})
 }
+
+// heardAgain notes that a call for which a yes was used up is answered a second time, or refuses where it was already: one yes is one
+// allow, whatever the call's own row says.
+func (a *Admission) heardAgain(ctx context.Context, eventID string) error {
+	return a.config.Store.Note(ctx, key(ledger.Again, eventID), func(value any) (any, error) {
+		if value != nil {
+			return nil, interlock.Errorf(interlock.CodeConflict, "event", "this answer was heard twice already")
+		}
+		return ledger.AgainBody{Event: eventID, At: a.config.Now().UTC()}, nil
+	})
+}

@@ -76,6 +76,11 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 			return interlock.Answer{}, false
 		}
 	}
+	if spent(call) {
+		if err := a.heardAgain(ctx, call.EventID); err != nil {
+			return interlock.Answer{}, false
+		}
+	}
 	if !seen(call.Events, p.Event) {
 		if err := a.seeCall(ctx, call.EventID, p.Event); err != nil {
 			return interlock.Answer{}, false

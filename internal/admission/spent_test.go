@@ -9,6 +9,7 @@ import (
 	"interlock/internal/admission"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // asHTTP makes a proposal one that an agent sends over HTTP: with a call's id and run, and by no event of a harness.
@@ -80,5 +81,30 @@ func TestARaceForOneApproval(t *testing.T) {
 				t.Errorf("%d of 200 were allowed by one approval", n)
 			}
 		})
+	}
+}
+
+// TestAnOlderCallIsNotHeardAgain: where the row of a call is put back to what it was before its harness showed it a second time, which
+// a row's own proof can't tell, the yes is not heard once more.
+func TestAnOlderCallIsNotHeardAgain(t *testing.T) {
+	h := newHouse(t)
+	const risky = "git push --force origin feature"
+	first := h.propose(risky)
+	if err := h.approve(first.Request, interlock.Allow); err != nil {
+		t.Fatal(err)
+	}
+	passed := h.propose(risky, event("Event0", "call-9"))
+	for n, want := range []interlock.Verdict{interlock.Allow, interlock.Deny} {
+		if got := h.propose(risky, event("Event1", "call-9")); got.Answer != want {
+			t.Errorf("time %d it heard %v, want %v", n, got.Answer, want)
+		}
+		err := h.store.Note(t.Context(), ledger.Ref{Kind: ledger.Call, Key: passed.Event}, func(value any) (any, error) {
+			call := value.(ledger.CallBody)
+			call.Events = call.Events[:1]
+			return call, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

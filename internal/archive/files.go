@@ -92,7 +92,7 @@ func (d *directory) sync() error {
 		return nil // a directory can't be synced there; its names are with its files
 	}
 	for dir := range d.dirty { // any order: all of them
-		f, err := os.Open(dir)
+		f, err := fileio.OpenDir(dir)
 		if err == nil {
 			err = f.Sync()
 			if closed := f.Close(); err == nil {
@@ -125,7 +125,7 @@ func opening(dir, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is no plain file")
 	}
-	return os.Open(path)
+	return fileio.Open(path)
 }
 
 // read reads a file of an archive whole.

@@ -9,16 +9,6 @@ import (
 	"os"
 )
 
-// Read reads a file whole, or refuses one that is longer than so many bytes.
-func Read(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return All(f, most)
-}
-
 // All reads what is open to its end, or refuses what is longer than so many bytes.
 func All(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))

@@ -16,10 +16,10 @@ func TestRead(t *testing.T) {
 	if err := os.WriteFile(path, []byte("twelve bytes"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if data, err := fileio.Read(path, 12); err != nil || string(data) != "twelve bytes" {
+	if data, err := fileio.Plain(path, 12); err != nil || string(data) != "twelve bytes" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if data, err := fileio.Read(path, 11); err == nil || data != nil || err.Error() != "it is longer than 11 bytes" {
+	if data, err := fileio.Plain(path, 11); err == nil || data != nil || err.Error() != "it is longer than 11 bytes" {
 		t.Errorf("%q, %v", data, err)
 	}
 }

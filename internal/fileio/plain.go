@@ -91,20 +91,41 @@ func kept(info fs.FileInfo, keep Keep, what string) error {
 	return nil
 }
 
-// Look is Plain, and says what file it was.
-func Look(path string, most int64) ([]byte, fs.FileInfo, error) {
+// Open opens an ordinary file, for what is read in parts. Like Plain it waits for nothing.
+func Open(path string) (*os.File, error) {
+	f, _, err := open(path, fs.FileMode.IsRegular)
+	return f, err
+}
+
+// OpenDir opens a directory, and nothing that has taken its place.
+func OpenDir(path string) (*os.File, error) {
+	f, _, err := open(path, fs.FileMode.IsDir)
+	return f, err
+}
+
+func open(path string, kind func(fs.FileMode) bool) (*os.File, fs.FileInfo, error) {
 	f, err := openAtOnce(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && !kind(info.Mode()) {
+		err = ErrKind
+	}
+	if err != nil {
+		_ = f.Close() // the first error is the one to report
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// Look is Plain, and says what file it was.
+func Look(path string, most int64) ([]byte, fs.FileInfo, error) {
+	f, info, err := open(path, fs.FileMode.IsRegular)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, ErrKind
-	}
+	defer f.Close()
 	data, err := All(f, most)
 	return data, info, err
 }

@@ -3,6 +3,7 @@
 package fileio
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,26 @@ func TestWhatIsNoOrdinaryFile(t *testing.T) {
 			data, err := read()
 			if want == "" && (err != nil || len(data) != 100) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s: %d bytes, %v", name, len(data), err)
+			}
+		}
+	}
+}
+
+// TestOpen: what is read in parts is opened as what is read whole, and a directory is one.
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	pipe, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "file")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(file, []byte("text"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][2]bool{file: {true, false}, dir: {false, true}, pipe: {}, "/dev/zero": {}, filepath.Join(dir, "none"): {}} {
+		for n, open := range []func(string) (*os.File, error){Open, OpenDir} {
+			f, err := open(path)
+			if (err == nil) != want[n] {
+				t.Errorf("%s, %d: %v", path, n, err)
+			}
+			if err == nil {
+				f.Close()
 			}
 		}
 	}

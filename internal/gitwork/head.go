@@ -3,9 +3,10 @@ package gitwork
 import (
 	"compress/zlib"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"interlock/internal/fileio"
 )
 
 // headTree returns the id of the tree of the last commit, "" where that takes more than reading one small file: a commit that
@@ -22,7 +23,7 @@ func headTree(dir, common string) string {
 	if len(id) != 40 || strings.Trim(id, "0123456789abcdef") != "" {
 		return ""
 	}
-	file, err := os.Open(filepath.Join(common, "objects", id[:2], id[2:]))
+	file, err := fileio.Open(filepath.Join(common, "objects", id[:2], id[2:]))
 	if err != nil {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/fileio"
 )
 
 const (
@@ -99,7 +100,7 @@ func (l *looker) walk(repo *repository, rel string, info os.FileInfo, ignored bo
 
 // entriesOf reads a directory, and no more of it than could be looked at.
 func entriesOf(dir string, most int) ([]os.DirEntry, error) {
-	file, err := os.Open(dir)
+	file, err := fileio.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}

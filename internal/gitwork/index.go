@@ -11,6 +11,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"interlock/internal/fileio"
 )
 
 // A repository is what is read of one: its index, and whether that is what the last commit holds.
@@ -209,12 +211,7 @@ func read(name string, most int64) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > most {
 		return nil, os.ErrInvalid
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	return fileio.Plain(name, most) // what has taken its place since is looked at once more
 }
 
 // blob is the id under which git stores a file, or where a link leads.
@@ -229,7 +226,7 @@ func blob(name string, link bool, size int64) (sum [20]byte, err error) {
 		io.WriteString(hash, filepath.ToSlash(target))
 		return [20]byte(hash.Sum(nil)), nil
 	}
-	file, err := os.Open(name)
+	file, err := fileio.Open(name)
 	if err != nil {
 		return sum, err
 	}

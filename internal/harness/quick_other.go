@@ -12,7 +12,7 @@ import (
 
 // quickRead reads a small file. Who else may have put it there is left to the permissions of the user's own directories, which other
 // users can't write here.
-func quickRead(path string, _ fs.FileMode) ([]byte, error) { return fileio.Read(path, maxSmall) }
+func quickRead(path string, _ fs.FileMode) ([]byte, error) { return fileio.Plain(path, maxSmall) }
 
 // quickWrite writes a small file whole or not at all.
 func quickWrite(path string, data []byte) error {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -153,7 +152,7 @@ func AgentSigner(socket string, wanted func(PublicKey) bool) (*Signer, error) {
 
 // Unprotected reports whether a private key lies in a file without a passphrase. What can't be read as a key is not one.
 func Unprotected(path string) bool {
-	text, err := os.ReadFile(path)
+	text, err := fileio.Plain(path, maximumSignature)
 	if err != nil {
 		return false
 	}

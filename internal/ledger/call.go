@@ -63,3 +63,14 @@ type CallBody struct {
 	At        time.Time               `json:"at"`
 	Outcome   interlock.OutcomeStatus `json:"outcome,omitempty"`
 }
+
+// An AgainBody says that a call for which a yes was used up was shown to its harness's hooks a second time: a third is asked about. It
+// stands apart from the call, of which an older row may be put back.
+type AgainBody struct {
+	Event string    `json:"event"` // of the decision
+	At    time.Time `json:"at"`
+}
+
+func againAbout(a AgainBody) About {
+	return About{Key: a.Event, Marks: under(nano(a.At.Add(time.Hour)), Until)}
+}

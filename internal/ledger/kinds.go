@@ -27,6 +27,7 @@ const (
 	Recent     = "recent"     // what a run did a moment ago
 	Written    = "written"    // that an agent wrote a file
 	Heard      = "heard"      // what a run was told, by its user and by what its calls returned
+	Again      = "again"      // that a call for which a yes was used up was shown to its harness's hooks a second time
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
@@ -175,6 +176,8 @@ func Kinds() []Kind {
 			body: of(writtenAbout, nil, nil)},
 		{Name: Heard, Writer: ByAction, Proved: "", Lives: "a day after the run heard anything last", swept: true, note: true,
 			body: of(heardAbout, nil, nil), most: maxHeard},
+		{Name: Again, Writer: ByAction, Proved: "", Lives: "an hour", swept: true, note: true,
+			body: of(againAbout, nil, nil)},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",

@@ -60,6 +60,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Call, "e", ledger.CallBody{EventID: "e", Requester: interlock.Requester{Agent: "builder", Run: "run", Call: "c1"},
 		Action: "sha256:01", At: now}, "action\x00builder\x00run\x00sha256:01", "call\x00builder\x00run\x00c1")
 	add(ledger.Recent, "builder\x00run", ledger.RecentBody{Run: "builder\x00run", Actions: []interlock.PastAction{{At: now}}}, "until")
+	add(ledger.Again, "e", ledger.AgainBody{Event: "e", At: now}, "until")
 	add(ledger.Written, "f", ledger.WrittenBody{File: "f", At: now}, "until")
 	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: origin.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")

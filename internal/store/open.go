@@ -2,10 +2,15 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
+	"interlock"
+	"interlock/internal/fileio"
 	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 )
@@ -39,16 +44,34 @@ func Open(home string, o Options) (*Store, error) {
 
 // openSQLite opens the backend that keeps everything in one file of the home.
 func openSQLite(home string, o Options) (*Store, error) {
+	reached := filepath.Join(home, sqlite.ReachedName)
 	kept, err := sqlite.Open(filepath.Join(home, File), sqlite.Options{Sealer: o.Sealer, ReadOnly: o.ReadOnly, Brief: o.Brief,
-		Begun: o.Begun, Patience: o.Patience, Now: o.Now, Noticed: o.Noticed})
+		Begun: o.Begun, Patience: o.Patience, Now: o.Now, Noticed: o.Noticed, Reached: func() int64 { return readReached(reached) }})
 	if err != nil {
 		return nil, err
+	}
+	if version, brought := kept.Version(); !o.ReadOnly && (brought || !o.Brief && readReached(reached) < version) {
+		if err := os.WriteFile(reached, fmt.Appendf(nil, "%d\n", version), 0o600); err != nil {
+			return nil, errors.Join(interlock.Errorf(interlock.CodeUnavailable, "store", "it can't be noted beside the store which version "+
+				"it has now: %s", fileio.Reason(err)), kept.Close())
+		}
 	}
 	s := &Store{Port: kept, Checking: kept}
 	if !o.ReadOnly {
 		s.Archiving = kept
 	}
 	return s, nil
+}
+
+// readReached is the newest version that the store of a home has had, as noted beside it. What can't be read says nothing: whoever can
+// take it away can read the key that proves everything.
+func readReached(path string) int64 {
+	text, err := fileio.Plain(path, 64)
+	if err != nil {
+		return 0
+	}
+	version, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // 0 where it is no number
+	return version
 }
 
 // needed closes a store that lacks a part.

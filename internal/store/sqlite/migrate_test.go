@@ -331,7 +331,7 @@ func TestMigrateProofs(t *testing.T) {
 // TestMigrationFails: whatever statement of the migration fails, before or after it took effect, nothing is lost and the next
 // who opens the store has it whole.
 func TestMigrationFails(t *testing.T) {
-	for version, least := range map[string]int{"4": 40, "7": 20, "7-orders": 20, "8": 20} { // steps it takes at least
+	for version, least := range map[string]int{"4": 40, "7": 20, "7-orders": 20, "8": 20, "9": 30} { // steps it takes at least
 		t.Run(version, func(t *testing.T) { migrationFails(t, version, least) })
 	}
 }
@@ -459,7 +459,7 @@ func killedEach() int {
 
 // TestMigrationKilled: a process that is killed in the middle of it has done all of it or nothing.
 func TestMigrationKilled(t *testing.T) {
-	for _, version := range []string{"4", "7", "7-orders", "8"} {
+	for _, version := range []string{"4", "7", "7-orders", "8", "9"} {
 		fresh := older(t, version)
 		path := fresh()
 		before, log := standingOf(t, path), entriesOf(t, path)

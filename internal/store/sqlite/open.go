@@ -70,8 +70,9 @@ type Options struct {
 	Brief bool
 	// a log was begun here: if the file is missing or empty, its log is lost and no other is begun in its place
 	Begun bool
-	// the newest version that the store in this place has had, 0 where that is not known: one of before is no store to go on from
-	Reached  int64
+	// tells the newest version that the store in this place has had, 0 where that is not known: one of before is no store to go on
+	// from. It is asked only where the store is of an older version; may be nil
+	Reached  func() int64
 	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
 	Now      func() time.Time
 	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil. It
@@ -86,6 +87,7 @@ type Options struct {
 type Store struct {
 	path    string
 	options Options
+	brought bool    // to the newest version, by this process
 	db      *sql.DB // readers
 	queue   chan *commit
 	done    chan struct{} // closed when the writer has ended
@@ -249,9 +251,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	if version == 0 && s.options.Begun {
 		return lost()
 	}
-	if version < s.options.Reached && version > 0 {
+	if version > 0 && s.reached() > version {
 		return interlock.Errorf(interlock.CodeUnavailable, "store", "%s; if you have put back a backup, remove %s beside it, otherwise "+
-			"keep the file as evidence and restore one", older(version, s.options.Reached).What, ReachedName)
+			"keep the file as evidence and restore one", older(version, s.reached()).What, ReachedName)
 	}
 	// Another process may do the same at this moment; whoever comes second finds the work done.
 	err = s.writer.wait(ctx, func() error {
@@ -287,6 +289,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	if err == nil {
 		_, err = s.writer.exec(ctx, "COMMIT")
+		s.brought = err == nil
 	}
 	if err != nil {
 		_, _ = s.writer.exec(ctx, "ROLLBACK") // the first error is the one to report
@@ -294,6 +297,18 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	return nil
 }
+
+// reached is the newest version that this store has had, as far as somebody knows.
+func (s *Store) reached() int64 {
+	if s.options.Reached == nil {
+		return 0
+	}
+	return s.options.Reached()
+}
+
+// Version is that of the store when it was opened and since: it is brought to the newest one first, unless it is only to be read.
+// Brought says whether this process did that.
+func (s *Store) Version() (version int64, brought bool) { return schemaVersion, s.brought }
 
 // foreignKey refuses a log that another key has signed.
 func foreignKey(err error) error {

@@ -19,8 +19,8 @@ func (s *Store) CheckStanding(ctx context.Context, visit func(*ledger.Tampered) 
 	return s.alone(ctx, "check what stands", func(c *conn) error {
 		version, err := s.version(ctx, c)
 		if err != nil || version < besideSince {
-			if err == nil && s.options.Reached > version {
-				err = visit(older(version, s.options.Reached))
+			if err == nil && s.reached() > version {
+				err = visit(older(version, s.reached()))
 			}
 			return err
 		}

@@ -22,6 +22,6 @@ ALTER TABLE blobs ADD COLUMN proof BLOB; -- a tag over the row but its body, whi
 ALTER TABLE head ADD COLUMN tag BLOB NOT NULL DEFAULT x'';
 ALTER TABLE head ADD COLUMN passing BLOB NOT NULL DEFAULT x''; -- a short tag for each of 256 parts of what passes
 ALTER TABLE head ADD COLUMN sums BLOB NOT NULL DEFAULT x'';    -- over all calls and all blobs, under a mask
-DROP TRIGGER head_proved;
+DROP TRIGGER IF EXISTS head_proved;
 CREATE TRIGGER head_proved BEFORE UPDATE OF size, proved ON head WHEN NEW.tag IS OLD.tag
 BEGIN SELECT RAISE(ABORT, 'an older Interlock is still running; restart it'); END;

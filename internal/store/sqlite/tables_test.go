@@ -47,7 +47,7 @@ func TestTables(t *testing.T) {
 	if diff := cmp.Diff(string(want), now); diff != "" {
 		t.Errorf("a new store (-tables.sql +store):\n%s", diff)
 	}
-	for _, version := range []string{"1", "4", "7", "7-orders", "8"} {
+	for _, version := range []string{"1", "4", "7", "7-orders", "8", "9"} {
 		path := older(t, version)()
 		open(t, path).Close()
 		if diff := cmp.Diff(now, strings.Join(schemaOf(t, path), ";\n\n")+";\n"); diff != "" {

@@ -74,6 +74,7 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Call, "e", ledger.CallBody{EventID: "e", Requester: interlock.Requester{Agent: "agent", Run: "run", Call: "c1"},
 			Action: "sha256:aa", At: Now}),
 		row(t, ledger.Recent, "agent\x00run", ledger.RecentBody{Run: "agent\x00run", Actions: []interlock.PastAction{action("x", 0)}}),
+		row(t, ledger.Again, "e", ledger.AgainBody{Event: "e", At: Now}),
 		row(t, ledger.Written, "f", ledger.WrittenBody{File: "f", At: Now}),
 		row(t, ledger.Heard, "agent\x00run", ledger.HeardBody{Run: "agent\x00run", Heard: origin.Heard{At: Now, Prompts: 1}}),
 		row(t, ledger.Failed, ledger.FailedKey("p", "agent"), ledger.FailedBody{Principal: "p", Agent: "agent", Seen: Now}),
