@@ -127,3 +127,42 @@ func TestTools(t *testing.T) {
 	h.want("an order of a viewer", viewer.order("verb=quarantine-tool&subject=files.read&reason=x"), http.StatusForbidden, "may not")
 	h.want("no such tool", viewer.get("/tools/show?subject=files.none"), http.StatusNotFound, "nothing is known")
 }
+
+// TestSigningForFirstUse: what was trusted at first use says so, and one signed order makes all of a server stand by a person's word.
+func TestSigningForFirstUse(t *testing.T) {
+	h := open(t)
+	b := h.in("olga", quorum.RoleOperator)
+	h.serve("Reads a file.")
+	if _, err := h.backend.Examine(t.Context(), admission.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true,
+		Of: interlock.PinnedPrompt, Definitions: []json.RawMessage{json.RawMessage(`{"name":"greet"}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	page := b.get("/tools")
+	for _, want := range []string{"3 not signed yet", "approved at first use; not signed yet", "Read and sign all of it", "/prompts/greet"} {
+		h.want("a server that nobody signed for", page, http.StatusOK, want)
+	}
+	clean(t, "unsigned", page)
+	page = b.get("/tools/show?subject=files")
+	for _, want := range []string{"Sign for all of this", "Read its definition", "files/prompts/greet", "approved at first use; not signed yet"} {
+		h.want("all of it", page, http.StatusOK, want)
+	}
+	clean(t, "all of it", page)
+	const order = "verb=sign-tools&subject=files"
+	h.want("something else was looked at", b.order(order+"&seen=other"), http.StatusConflict, "look again")
+	for _, want := range []string{"Sign for what is in use", "by your word from now on"} {
+		h.want("the order", b.get("/orders/new?"+order+b.seen(page)), http.StatusOK, want)
+	}
+	if got := b.order(order + b.seen(page)); got.location != "/tools" {
+		t.Fatalf("signing: %d\n%s", got.status, got.body)
+	}
+	for _, name := range []string{"", "read", interlock.PinnedPrompt + "greet"} {
+		if p := h.pin(name); p.By != "olga" || p.Status != interlock.PinApproved {
+			t.Errorf("%q: %+v", name, p)
+		}
+	}
+	page = b.get("/tools")
+	h.want("afterwards", page, http.StatusOK, "approved by olga")
+	if strings.Contains(page.body, "not signed yet") {
+		t.Errorf("it still says that nobody has signed:\n%s", text(page.body))
+	}
+}

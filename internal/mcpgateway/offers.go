@@ -136,7 +136,11 @@ const instructionsTool = "initialize.instructions"
 
 // examine holds what a server lists against what was approved; with its tools, what it tells the model about itself.
 func (m *mount) examine(ctx context.Context, kind offerKind, raw []json.RawMessage) ([]admission.PinVerdict, error) {
-	if kind != kindTools {
+	switch kind {
+	case kindTools:
+	case kindResources:
+		return m.examineResources(ctx, raw)
+	default:
 		return m.hold(ctx, admission.Listing{Of: offerKinds[kind].pinned, Definitions: raw})
 	}
 	m.mu.Lock()

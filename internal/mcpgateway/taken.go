@@ -1,7 +1,9 @@
 package mcpgateway
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -17,6 +19,35 @@ type part struct {
 // itself is the server as a whole: what has no definition of its own is judged by it.
 func (m *mount) itself() interlock.Upstream {
 	return interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}
+}
+
+// examineResources examines a list of resources, which may be thousands, as far as it is not what this session has seen examined: some
+// servers never say when a list changes, so that it is read again whenever a client asks for it.
+func (m *mount) examineResources(ctx context.Context, raw []json.RawMessage) ([]admission.PinVerdict, error) {
+	before, verdicts := m.offers[kindResources].Load(), make([]admission.PinVerdict, len(raw))
+	var fresh []json.RawMessage
+	var at []int
+	names := make(map[string]bool, len(raw))
+	for i, definition := range raw {
+		name := rpc.Unquoted(rpc.Member(definition, offerKinds[kindResources].name))
+		if names[name] { // which of the two counts is for whoever sees the whole list
+			return m.hold(ctx, admission.Listing{Of: interlock.PinnedResource, Definitions: raw})
+		}
+		names[name] = true
+		if same := before.named(name); same != nil && bytes.Equal(same.raw, definition) {
+			verdicts[i].Definition = same.target.Upstream.Definition
+			continue
+		}
+		fresh, at = append(fresh, definition), append(at, i)
+	}
+	if len(fresh) == 0 && before != nil {
+		return verdicts, nil
+	}
+	found, err := m.hold(ctx, admission.Listing{Of: interlock.PinnedResource, Definitions: fresh})
+	for i, verdict := range found {
+		verdicts[at[i]] = verdict
+	}
+	return verdicts, err
 }
 
 // template is the first template that a URI fits, or nil.
