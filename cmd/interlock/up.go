@@ -59,7 +59,7 @@ func (c *upCommand) Run(p *program) error {
 	tokens := identity.NewTokens(backend.Known, now)
 	lookout := newLookout(p, backend, socketOf(settings), logger)
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
-	pages, err := newConsole(settings, backend, tokens, listeners, logger, past, lookout.warnings, p.ctx.Done())
+	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, lookout.warnings, p.ctx.Done())
 	if err != nil {
 		return err
 	}
