@@ -108,7 +108,8 @@ func (rulesLintCommand) Run(p *program) error {
 	if err := ruleset.Verify(rules.Defaults()); err != nil { // which deciding takes for granted
 		return err
 	}
-	problems := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
+	problems := append(ruletest.Lint(evaluator.Rules, evaluator.Analyser),
+		ruletest.Idle(evaluator.Rules, evaluator.Analyser, evaluator.Profile)...)
 	return reportProblems(p.stdout, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), problems)
 }
 

@@ -20,6 +20,7 @@ import (
 	"interlock/internal/gitwork"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/ruletest"
 )
 
 type upCommand struct {
@@ -89,6 +90,9 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	c.announce(p, settings, backend, listeners, gateway)
+	for _, idle := range ruletest.Idle(backend.Rules(), backend.Analyser(), settings.Profile) {
+		logger.Warn("the rules hold what changes nothing", "problem", idle.String())
+	}
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var background sync.WaitGroup
