@@ -203,3 +203,23 @@ func Within(dir, of string) bool {
 func rooted(dir string) bool {
 	return strings.HasPrefix(dir, "/") || len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
 }
+
+// Pattern is how people write what a grant with a scope covers.
+func (g Grant) Pattern() string {
+	switch s := g.Scope; {
+	case s == nil:
+		return g.Tool
+	case len(s.Words) > 0:
+		words := make([]string, len(s.Words))
+		for n, word := range s.Words {
+			if words[n] = word; word == "" || strings.ContainsAny(word, " \t'\"\\;|&<>()$`#!?[]{}~^") {
+				words[n] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+			}
+		}
+		return strings.Join(words, " ")
+	case s.Text != "":
+		return s.Text
+	default:
+		return string(s.Arguments)
+	}
+}

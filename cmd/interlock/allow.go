@@ -202,26 +202,8 @@ func standingYes(p *program, backend *embedded.Backend) func(context.Context, st
 func alwaysText(g interlock.Grant) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "for %s, in %s and below, %s:\n  | %s\nwhere asked by %s\n", printable(g.Agent), printable(g.Scope.Dir), lasting(g),
-		printable(patternText(g)), printable(strings.Join(g.Rules, ", ")))
+		printable(strings.TrimSpace(g.Tool+" "+g.Pattern())), printable(strings.Join(g.Rules, ", ")))
 	return b.String()
-}
-
-// patternText is the pattern on one line.
-func patternText(g interlock.Grant) string {
-	switch s := g.Scope; {
-	case len(s.Words) > 0:
-		words := make([]string, len(s.Words))
-		for n, word := range s.Words {
-			if words[n] = word; word == "" || strings.ContainsAny(word, " \t'\"\\;|&<>()$`#!?[]{}~") {
-				words[n] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-			}
-		}
-		return strings.Join(words, " ")
-	case s.Text != "":
-		return s.Text
-	default:
-		return strings.TrimSpace(g.Tool + " " + string(s.Arguments))
-	}
 }
 
 // lasting says how long and how often a standing yes holds.

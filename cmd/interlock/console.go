@@ -28,7 +28,7 @@ func consoleURL(settings config.Config, listening string) string {
 }
 
 // newConsole makes the pages that `interlock up` serves beside the API until done; none where there is no TCP listener.
-func newConsole(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger,
+func newConsole(p *program, settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger,
 	past httpapi.Past, warnings func() []string, done <-chan struct{}) (http.Handler, error) {
 	if l.tcp == nil {
 		return nil, nil
@@ -40,6 +40,7 @@ func newConsole(settings config.Config, backend *embedded.Backend, tokens *ident
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)
 		},
+		Always: standingYes(p, backend),
 		WhatIf: past.WhatIf, Shadow: past.Shadow, Warnings: warnings,
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return dryRunFor(ctx, backend.Store, request)

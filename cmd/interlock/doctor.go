@@ -17,6 +17,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+	"interlock/internal/ruletest"
 	"interlock/internal/sandbox"
 	"interlock/internal/witness"
 )
@@ -99,6 +100,7 @@ func (d *diagnosis) look(project string) {
 	if d.settings.Mode != interlock.Enforcing {
 		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
 	}
+	d.idle()
 	d.room()
 	d.server()
 	places := []harness.Place{d.program.place("")}
@@ -126,6 +128,17 @@ func (d *diagnosis) look(project string) {
 				"install gateway --client NAME", strings.Join(harness.Names(), ", "))
 	}
 	d.platform()
+}
+
+// idle says what of the operator's policy changes nothing.
+func (d *diagnosis) idle() {
+	evaluator, _, err := d.program.evaluator()
+	if err != nil {
+		return // which is told where the settings or the store are looked at
+	}
+	for _, problem := range ruletest.Idle(evaluator.Rules, evaluator.Analyser, evaluator.Profile) {
+		d.note("rules", "", statusWarn, "%s", problem)
+	}
 }
 
 // registered counts the harnesses that have a hook, whole or not, and the clients behind the gateway.

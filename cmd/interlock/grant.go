@@ -157,7 +157,7 @@ func (c *grantList) Run(p *program) error {
 // coverage says in words what a grant covers.
 func coverage(g interlock.Grant) string {
 	if s := g.Scope; s != nil {
-		text := string(g.Kind) + " " + printable(patternText(g)) + " in " + printable(s.Dir)
+		text := string(g.Kind) + " " + printable(strings.TrimSpace(g.Tool+" "+g.Pattern())) + " in " + printable(s.Dir)
 		if s.Run != "" {
 			text += ", in the session " + printable(s.Run)
 		}

@@ -47,7 +47,8 @@ func (c *rulesLintCommand) Run(p *program) error {
 	if err := ruleset.Verify(rules.Defaults()); err != nil { // which deciding takes for granted
 		return err
 	}
-	problems := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
+	problems := append(ruletest.Lint(evaluator.Rules, evaluator.Analyser),
+		ruletest.Idle(evaluator.Rules, evaluator.Analyser, evaluator.Profile)...)
 	var shipped []ruletest.Problem // what there is without any rule of the user's
 	if len(evaluator.Own) > 0 && len(problems) > 0 {
 		settings.Rules = ""
@@ -55,7 +56,8 @@ func (c *rulesLintCommand) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		shipped = ruletest.Lint(alone.Rules, alone.Analyser)
+		shipped = append(ruletest.Lint(alone.Rules, alone.Analyser),
+			ruletest.Idle(alone.Rules, alone.Analyser, alone.Profile)...)
 	}
 	return p.problems(c.JSON, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), located(evaluator, problems, shipped))
 }

@@ -20,6 +20,7 @@ import (
 	"interlock/internal/gitwork"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/ruletest"
 )
 
 type upCommand struct {
@@ -65,7 +66,7 @@ func (c *upCommand) Run(p *program) error {
 	tokens := identity.NewTokens(backend.Known, now)
 	lookout := newLookout(p, backend, socketOf(settings), logger)
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
-	pages, err := newConsole(settings, backend, tokens, listeners, logger, past, lookout.warnings, p.ctx.Done())
+	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, lookout.warnings, p.ctx.Done())
 	if err != nil {
 		return err
 	}
@@ -95,6 +96,9 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	c.announce(p, settings, backend, listeners, gateway)
+	for _, idle := range ruletest.Idle(backend.Rules(), backend.Analyser(), settings.Profile) {
+		logger.Warn("the rules hold what changes nothing", "problem", idle.String())
+	}
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var background sync.WaitGroup

@@ -82,7 +82,7 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 	var list []one
 	for _, g := range grants.Rows {
 		if !c.may(r, reading) {
-			g.Conditions, g.Tool, g.Statement = nil, "", ""
+			g.Conditions, g.Tool, g.Scope, g.Statement = nil, "", nil, ""
 		}
 		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules().Digest()})
 	}

@@ -75,6 +75,8 @@ type Config struct {
 	// WhatIf says what rules would have decided about the past, Shadow what decides beside the rules in force. Optional.
 	WhatIf func(ctx context.Context, q replay.Question) (replay.Report, error)
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
+	// Always makes a standing yes of what a request asked, as an operator wants it, and tries it on the past. Optional.
+	Always func(ctx context.Context, request string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
 
@@ -200,6 +202,8 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("POST /pending/{id}", c.signedIn(c.answerOne))
 	mux.Handle("POST /pending/{id}/grant", c.signedIn(c.draftGrant))
 	mux.Handle("POST /grants/{id}", c.signedIn(c.signGrant))
+	mux.Handle("GET /pending/{id}/always", c.entitled(reading|answering, c.alwaysPage))
+	mux.Handle("POST /pending/{id}/always", c.entitled(reading|answering, c.draftAlways))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "", "there is no such page"))
 	})

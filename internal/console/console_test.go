@@ -24,6 +24,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/console"
 	"interlock/internal/identity"
 	"interlock/internal/identity/passkeytest"
@@ -44,6 +45,7 @@ type house struct {
 	whatIf  func(replay.Question) (replay.Report, error)
 	shadow  replay.ShadowState
 	wrong   []string // with hooks and the log
+	granted func(context.Context, string, admission.Aim) (interlock.Grant, replay.GrantReport, error)
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -75,6 +77,9 @@ func open(t testing.TB, rules ...string) *house {
 			return h.decided[request.ID], nil
 		},
 		Warnings: func() []string { return h.wrong },
+		Always: func(ctx context.Context, id string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error) {
+			return h.granted(ctx, id, aim)
+		},
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},
