@@ -63,6 +63,7 @@ func main() {
 	flag.StringVar(&o.only, "pkg", "", "this package only, such as ./internal/quorum")
 	flag.IntVar(&o.percent, "percent", 0, "break this part of the lines instead of the package's own")
 	flag.StringVar(&o.seed, "seed", "1", "draws another sample")
+	flag.BoolVar(&o.again, "again", false, "break only what survived the last time, and add the rest from then")
 	flag.BoolVar(&o.verbose, "v", false, "name also what no test reaches and what ran out of time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -76,7 +77,7 @@ func main() {
 type options struct {
 	gremlins, only, seed string
 	percent              int
-	verbose              bool
+	verbose, again       bool
 }
 
 // kept says whether the run was the one that the table of README.md is about.
@@ -97,17 +98,12 @@ func run(ctx context.Context, o options) error {
 	}
 	var wrong []string
 	for _, t := range chosen {
-		ms, whole, err := unleash(ctx, gremlins, t, o.seed)
+		r, found, err := try(ctx, gremlins, t, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.dir, err)
 		}
-		found, err := located(".", t.dir, ms)
-		if err != nil {
-			return err
-		}
-		r := resultOf(t, found, whole)
 		wrong = append(wrong, say(os.Stdout, r, found, known, o.verbose)...)
-		if o.kept() && whole {
+		if o.kept() && r.whole {
 			if err := keep(folder, r); err != nil {
 				return err
 			}
@@ -117,6 +113,35 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("%s", strings.Join(wrong, "; "))
 	}
 	return nil
+}
+
+// try breaks a package, and remembers what became of it for a run that looks at the survivors again.
+func try(ctx context.Context, gremlins string, t target, o options) (result, []found, error) {
+	memory := filepath.Join("bin", "mutants", strings.ReplaceAll(t.dir, "/", "-")+".tsv")
+	pick := sampler(t.percent, o.seed)
+	var before result
+	var survived []found
+	if o.again {
+		var err error
+		if before, survived, err = recall(memory); err != nil {
+			return result{}, nil, fmt.Errorf("nothing is known of a run before this: %w", err)
+		}
+		if t.percent, pick, err = before.percent, only(t.dir, survived), nil; len(survived) == 0 {
+			return before, nil, nil
+		}
+	}
+	all, whole, err := unleash(ctx, gremlins, t, pick)
+	if err != nil {
+		return result{}, nil, err
+	}
+	r := resultOf(t, all, whole)
+	if o.again {
+		r = before.with(survived, all, whole)
+	}
+	if !o.kept() {
+		return r, all, nil
+	}
+	return r, all, remember(memory, r, all)
 }
 
 // choose picks the package that was asked for, or all.
