@@ -44,11 +44,11 @@ func targets() []target {
 		{dir: "internal/limit", percent: 100, within: 5 * time.Minute, patience: 20 * time.Second},
 		{dir: "internal/quorum", percent: 100, within: 20 * time.Minute, patience: 20 * time.Second},
 		{dir: "internal/gate", percent: 100, within: 30 * time.Minute, patience: 20 * time.Second},
-		{dir: "internal/engine", percent: 100, within: 30 * time.Minute, patience: 60 * time.Second},
-		{dir: "internal/auditlog", percent: 20, within: 30 * time.Minute, patience: 40 * time.Second},
-		{dir: "internal/mcpaql", percent: 20, within: 30 * time.Minute, patience: 40 * time.Second},
-		{dir: "internal/admission", percent: 8, within: 40 * time.Minute, patience: 150 * time.Second},
-		{dir: "internal/mcpgateway", percent: 25, within: 40 * time.Minute, patience: 150 * time.Second, files: []string{
+		{dir: "internal/engine", percent: 40, within: 30 * time.Minute, patience: 60 * time.Second},
+		{dir: "internal/auditlog", percent: 8, within: 30 * time.Minute, patience: 40 * time.Second},
+		{dir: "internal/mcpaql", percent: 10, within: 30 * time.Minute, patience: 40 * time.Second},
+		{dir: "internal/admission", percent: 3, within: 40 * time.Minute, patience: 150 * time.Second},
+		{dir: "internal/mcpgateway", percent: 10, within: 40 * time.Minute, patience: 150 * time.Second, files: []string{
 			"allowance.go", "call.go", "dispatch.go", "held.go", "heldround.go", "onward.go", "outcome.go", "proposal.go", "reason.go",
 			"refusal.go", "request.go", "requeststate.go"}},
 	}

@@ -127,6 +127,7 @@ func TestOriginOfWhatIsOrdered(t *testing.T) {
 	read := interlock.Impact{Kind: interlock.ImpactRead} // and something is left behind by it
 	silent := interlock.Impact{Kind: interlock.ImpactNetwork, Reversibility: interlock.Readonly}
 	far := interlock.Impact{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachProduction}
+	other := interlock.Impact{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachExternal}
 	secret := interlock.Impact{Kind: interlock.ImpactCredential, Reversibility: interlock.Readonly}
 	for _, test := range []struct {
 		name    string
@@ -142,6 +143,7 @@ func TestOriginOfWhatIsOrdered(t *testing.T) {
 		{"a tool that only looks", interlock.KindTool, ordered, []interlock.Impact{silent}, nil},
 		{"a secret that is looked at", interlock.KindShell, ordered, []interlock.Impact{secret}, nil},
 		{"a command that reaches production", interlock.KindShell, linked, []interlock.Impact{looked, far}, []int{1}},
+		{"a command that reaches others", interlock.KindShell, linked, []interlock.Impact{looked, other}, []int{1}},
 		{"a command that connects", interlock.KindShell, linked, []interlock.Impact{looked, silent}, []int{1}},
 		{"a tool that only looks here", interlock.KindTool, linked, []interlock.Impact{looked}, []int{}},
 		{"a request that only looks here", interlock.KindHTTP, linked, []interlock.Impact{looked}, []int{}},
