@@ -41,14 +41,14 @@ type target struct {
 // through which a call goes from its arrival to its answer.
 func targets() []target {
 	return []target{
-		{dir: "internal/limit", percent: 100, within: 5 * time.Minute, patience: 20 * time.Second},
-		{dir: "internal/quorum", percent: 100, within: 20 * time.Minute, patience: 20 * time.Second},
-		{dir: "internal/gate", percent: 100, within: 30 * time.Minute, patience: 20 * time.Second},
-		{dir: "internal/engine", percent: 40, within: 30 * time.Minute, patience: 60 * time.Second},
-		{dir: "internal/auditlog", percent: 8, within: 30 * time.Minute, patience: 40 * time.Second},
-		{dir: "internal/mcpaql", percent: 10, within: 30 * time.Minute, patience: 40 * time.Second},
-		{dir: "internal/admission", percent: 3, within: 40 * time.Minute, patience: 150 * time.Second},
-		{dir: "internal/mcpgateway", percent: 10, within: 40 * time.Minute, patience: 150 * time.Second, files: []string{
+		{dir: "internal/limit", percent: 100, within: 10 * time.Minute, patience: 20 * time.Second},
+		{dir: "internal/quorum", percent: 100, within: 30 * time.Minute, patience: 20 * time.Second},
+		{dir: "internal/gate", percent: 100, within: 60 * time.Minute, patience: 20 * time.Second},
+		{dir: "internal/engine", percent: 100, within: 45 * time.Minute, patience: 60 * time.Second},
+		{dir: "internal/auditlog", percent: 20, within: 30 * time.Minute, patience: 40 * time.Second},
+		{dir: "internal/mcpaql", percent: 20, within: 30 * time.Minute, patience: 40 * time.Second},
+		{dir: "internal/admission", percent: 8, within: 60 * time.Minute, patience: 150 * time.Second},
+		{dir: "internal/mcpgateway", percent: 25, within: 60 * time.Minute, patience: 150 * time.Second, files: []string{
 			"allowance.go", "call.go", "dispatch.go", "held.go", "heldround.go", "onward.go", "outcome.go", "proposal.go", "reason.go",
 			"refusal.go", "request.go", "requeststate.go"}},
 	}
@@ -80,8 +80,8 @@ type options struct {
 	verbose, again       bool
 }
 
-// kept says whether the run was the one that the table of README.md is about.
-func (o options) kept() bool { return o.percent == 0 && o.seed == "1" }
+// kept says whether the run was of the sample that the table of README.md is about. A smaller one is a part of a larger one.
+func (o options) kept() bool { return o.seed == "1" }
 
 func run(ctx context.Context, o options) error {
 	gremlins, err := filepath.Abs(o.gremlins)

