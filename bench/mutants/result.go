@@ -36,6 +36,32 @@ func resultOf(t target, all []found, whole bool) result {
 	return r
 }
 
+// with is the result of a whole run after what survived it was tried again, and what else stands on the same lines. That was noticed
+// the first time and is counted already.
+func (r result) with(survived, again []found, whole bool) result {
+	now := make(map[place]string)
+	for _, f := range again {
+		now[f.place] = f.status
+	}
+	r.whole = whole
+	for _, f := range survived {
+		switch now[f.place] {
+		case "LIVED":
+			delete(now, f.place)
+			continue
+		case "KILLED":
+			r.killed++
+		}
+		r.lived-- // also what is not there any more
+	}
+	for _, status := range now {
+		if status == "LIVED" { // it came with a change of the code
+			r.lived++
+		}
+	}
+	return r
+}
+
 // effective is the percentage of breaks that the tests noticed, of those they reached and came to an end with.
 func (r result) effective() float64 {
 	if r.killed+r.lived == 0 {

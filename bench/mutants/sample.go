@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -55,7 +56,7 @@ func copyFile(from, to string, mode os.FileMode) (err error) {
 // drawSample makes the tree a repository in which just the lines of the sample have been changed since its only commit, because
 // that is what gremlins can be told to keep to. The commit has a mark in place of each of them; no context and no prefix keep
 // one line from being taken for its neighbour.
-func drawSample(ctx context.Context, tree string, t target, seed string) error {
+func drawSample(ctx context.Context, tree string, t target, pick picker) error {
 	for _, args := range [][]string{{"init", "--quiet"}, {"config", "user.name", "mutants"}, {"config", "user.email", "mutants@localhost"},
 		{"config", "diff.context", "0"}, {"config", "diff.interHunkContext", "0"}, {"config", "diff.relative", "true"},
 		{"config", "commit.gpgsign", "false"}} {
@@ -77,7 +78,7 @@ func drawSample(ctx context.Context, tree string, t target, seed string) error {
 			return err
 		}
 		whole[name] = text
-		if err := os.WriteFile(name, without(text, filepath.Base(name), t.percent, seed), 0o600); err != nil {
+		if err := os.WriteFile(name, without(text, filepath.Base(name), pick), 0o600); err != nil {
 			return err
 		}
 		if _, err := git(ctx, tree, "add", "--", name); err != nil {
@@ -95,15 +96,50 @@ func drawSample(ctx context.Context, tree string, t target, seed string) error {
 	return nil
 }
 
-// without returns the file with a mark in place of each line that is in the sample.
-func without(text []byte, name string, percent int, seed string) []byte {
+// A picker says which lines of a package are broken: by the file's name, the line's number and its text.
+type picker func(name string, n int, line string) bool
+
+// without returns the file with a mark in place of each line that is picked.
+func without(text []byte, name string, pick picker) []byte {
 	lines := bytes.Split(text, []byte("\n"))
 	for i, line := range lines {
-		if sampled(name, string(bytes.TrimSpace(line)), percent, seed) {
+		if pick(name, i+1, string(bytes.TrimSpace(line))) {
 			lines[i] = fmt.Appendf(nil, "// in the sample: %d", i)
 		}
 	}
 	return bytes.Join(lines, []byte("\n"))
+}
+
+// sampler picks a part of all lines; it is nil where the part is the whole.
+func sampler(percent int, seed string) picker {
+	if percent >= 100 {
+		return nil
+	}
+	return func(name string, _ int, line string) bool { return sampled(name, line, percent, seed) }
+}
+
+// only picks the lines on which something has survived.
+func only(dir string, survived []found) picker {
+	lines := make(map[string]map[int]bool)
+	for _, f := range survived {
+		if lines[f.file] != nil {
+			continue
+		}
+		lines[f.file] = make(map[int]bool)
+		s, err := readSource(filepath.Join(filepath.FromSlash(dir), f.file))
+		if err != nil {
+			continue // it is gone, and what survived in it
+		}
+		for at := range s.operators {
+			p, err := s.place(at[0], at[1])
+			p.pkg = dir
+			same := func(f found) bool { f.place.kind = ""; return f.place == p }
+			if err == nil && slices.ContainsFunc(survived, same) {
+				lines[f.file][at[0]] = true
+			}
+		}
+	}
+	return func(name string, n int, _ string) bool { return lines[name][n] }
 }
 
 // sampled says whether a line is in the sample: by what it says, not by where it stands.

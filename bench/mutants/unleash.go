@@ -38,8 +38,9 @@ func parseReport(line string) (mutant, bool) {
 	return mutant{status: m[1], kind: m[2], file: filepath.ToSlash(m[3]), line: row, column: column}, true
 }
 
-// unleash copies the working tree, breaks the target there and returns what became of each break, and whether all were tried.
-func unleash(ctx context.Context, gremlins string, t target, seed string) ([]mutant, bool, error) {
+// unleash copies the working tree, breaks the lines of the target there that are picked, all without a picker, and returns what became
+// of each break, and whether all were tried.
+func unleash(ctx context.Context, gremlins string, t target, pick picker) ([]found, bool, error) {
 	dir, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return nil, false, err
@@ -53,8 +54,8 @@ func unleash(ctx context.Context, gremlins string, t target, seed string) ([]mut
 	for _, pattern := range excluded(t) {
 		args = append(args, "--exclude-files", pattern)
 	}
-	if t.percent < 100 {
-		if err := drawSample(ctx, tree, t, seed); err != nil {
+	if pick != nil {
+		if err := drawSample(ctx, tree, t, pick); err != nil {
 			return nil, false, err
 		}
 		args = append(args, "--diff", "HEAD")
@@ -70,13 +71,11 @@ func unleash(ctx context.Context, gremlins string, t target, seed string) ([]mut
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends after the mutant it is at
 	cmd.WaitDelay = 5 * time.Minute
 	ms, said, err := listen(cmd)
-	switch {
-	case within.Err() != nil: // its time is over, or somebody has seen enough
-		return ms, false, nil
-	case err != nil:
+	if err != nil && within.Err() == nil { // else its time is over, or somebody has seen enough
 		return nil, false, fmt.Errorf("gremlins: %w\n%s", err, said)
 	}
-	return ms, true, nil
+	all, err := located(tree, t.dir, ms) // not where somebody may be at work
+	return all, within.Err() == nil, err
 }
 
 // listen runs gremlins and collects what it says: mutants, and the rest as a text for a person.

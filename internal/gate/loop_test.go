@@ -197,3 +197,55 @@ func TestOwnAutoApprove(t *testing.T) {
 		t.Error("a hint that is the command is not covered")
 	}
 }
+
+// TestLoopAtItsBounds: a score that is just the tolerance passes, a sum that is just the ruleset's is asked about, and a pattern is
+// held against the tool as well.
+func TestLoopAtItsBounds(t *testing.T) {
+	rules := load(t, `loop:
+  escalation:
+    - {id: many, match: {kind: [delete]}, times: 2, level: destructive, reason: too many deletions}
+  cumulative:
+    - {risk: 100, reason: it adds up}
+`)
+	deletes := impacts(interlock.Impact{Kind: interlock.ImpactDelete})
+	score := gate.LoopRisk(rules, step(), hint("x"), deletes)
+	if score.Level != interlock.DangerDestructive || score.Declared || score.Risk < 41 {
+		t.Fatalf("a deletion: %+v", score)
+	}
+	drop := interlock.Action{Kind: interlock.KindTool, Tool: "drop_table"}
+	pattern := func(l *interlock.Loop) { l.Tolerance, l.Deny = 100, []string{"drop_*"} }
+	for _, test := range []struct {
+		name   string
+		loop   func(*interlock.Loop)
+		action interlock.Action
+		want   []string
+	}{
+		{"at the tolerance", func(l *interlock.Loop) { l.Tolerance = score.Risk }, hint("x"), nil},
+		{"above it", func(l *interlock.Loop) { l.Tolerance = score.Risk - 1 }, hint("x"), []string{"loop.tolerance ask guess"}},
+		{"it adds up to the bound", func(l *interlock.Loop) { l.Tolerance, l.Risk = 100, 100-score.Risk }, hint("x"),
+			[]string{"loop.cumulative ask guess"}},
+		{"it adds up to less", func(l *interlock.Loop) { l.Tolerance, l.Risk = 100, 99-score.Risk }, hint("x"), nil},
+		{"a pattern on the tool", pattern, drop, []string{"loop.deny deny"}},
+		{"a pattern on another tool", pattern, interlock.Action{Kind: interlock.KindTool, Tool: "get_table"}, nil},
+		{"a pattern on no tool", func(l *interlock.Loop) { l.Tolerance, l.Deny = 100, []string{"*"} }, interlock.Action{Kind: interlock.KindTool}, nil},
+	} {
+		got := says(gate.Loop(rules, step(test.loop), test.action, deletes))
+		if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+	counted := func(l *interlock.Loop) { l.Counts = []interlock.Count{{Name: "escalation.many", Times: 1}} }
+	if got := gate.LoopRisk(rules, step(counted), hint("x"), deletes); got.Declared || len(got.Factors) > 0 {
+		t.Errorf("a level that is shown anyway is said to be raised: %+v", got)
+	}
+	write := impacts(interlock.Impact{})
+	if got := gate.LoopRisk(rules, step(counted), hint("x"), write); got.Level != interlock.DangerReversible {
+		t.Errorf("a write is one deletion too many: %+v", got)
+	}
+	if got := gate.Escalation(rules, step(counted), hint("x"), write); got != nil {
+		t.Errorf("a write is told as one deletion too many: %+v", got)
+	}
+	if got := gate.LoopRisk(rules, guard(), hint("x"), deletes); len(got.Factors) > 0 {
+		t.Errorf("outside of an execution something is counted: %+v", got)
+	}
+}
