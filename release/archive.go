@@ -94,7 +94,7 @@ func (r *release) archives(work string) error {
 // tarred packs files, all of one date and of nobody, behind the directories they lie in.
 func tarred(files []file, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	z, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func zipped(files []file, at time.Time) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
 	for _, f := range sorted(files) {
 		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at}
 		header.SetMode(f.mode)
@@ -162,7 +162,7 @@ func zipped(files []file, at time.Time) ([]byte, error) {
 // gzipped is a text made small, without a name or a date.
 func gzipped(data []byte) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	z, err := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
 	if err != nil {
 		return nil, err
 	}

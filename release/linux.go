@@ -125,7 +125,7 @@ func (r *release) ar(files []file) []byte {
 }
 
 // nfpm is the program that makes packages of RPM's kind, a format that should not be written twice. It is run and not linked in.
-const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.41.3"
+const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0"
 
 // rpms makes a package for Fedora, SUSE and their kin for each architecture of Linux.
 func (r *release) rpms(work string) error {
