@@ -152,7 +152,7 @@ func (r *release) imageFiles() []file {
 func (r *release) checksums(string) error {
 	var names []string
 	err := filepath.WalkDir(r.out, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Name() == sumsFile {
 			return err
 		}
 		name, err := filepath.Rel(r.out, path)
@@ -171,5 +171,5 @@ func (r *release) checksums(string) error {
 		}
 		fmt.Fprintf(&b, "%s  %s\n", sum, name)
 	}
-	return write(filepath.Join(r.out, "checksums.txt"), []byte(b.String()), 0o644)
+	return write(filepath.Join(r.out, sumsFile), []byte(b.String()), 0o644)
 }

@@ -113,6 +113,9 @@ func (r *release) run(only string) error {
 	return nil
 }
 
+// sumsFile holds the checksums of all other files.
+const sumsFile = "checksums.txt"
+
 // emptied makes a directory empty, if it is one that this program made.
 func emptied(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -120,14 +123,14 @@ func emptied(dir string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		if _, err := os.Stat(filepath.Join(dir, "checksums.txt")); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, sumsFile)); err != nil {
 			return fmt.Errorf("%s is not empty and holds no release; name another directory with -out", dir)
 		}
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	return os.MkdirAll(dir, 0o755)
+	return write(filepath.Join(dir, sumsFile), nil, 0o644) // by which it is known if this is cut short
 }
 
 // host is what was built for the system this runs on, or nothing.

@@ -66,7 +66,7 @@ func (r *release) provenance(string) error {
 	type object map[string]any
 	var subjects []object
 	err := filepath.WalkDir(r.out, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Name() == sumsFile {
 			return err
 		}
 		name, err := filepath.Rel(r.out, path)
