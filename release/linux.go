@@ -129,6 +129,10 @@ const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0"
 
 // rpms makes a package for Fedora, SUSE and their kin for each architecture of Linux.
 func (r *release) rpms(work string) error {
+	if r.offline {
+		r.notes = append(r.notes, "RPM packages: "+nfpm+" would have to be fetched")
+		return nil
+	}
 	tool := filepath.Join(work, "tools", "nfpm")
 	install := exec.Command("go", "install", "-trimpath", nfpm)
 	install.Env = append(os.Environ(), "GOBIN="+filepath.Dir(tool), "GOFLAGS=", "CGO_ENABLED=0")
