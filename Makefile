@@ -1,3 +1,4 @@
+# make install  set Interlock up on this machine: programs, coding agents, server; `interlock setup --undo` takes it back
 # make run    start Interlock on ./var, make one decision, say how to plug agents in; Ctrl-C stops it
 # make test   the whole suite: format, vet, tests, races, fuzzing, cross-compilation
 # make help   everything else
@@ -5,7 +6,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test fuzz escape load eval redteam mutants bench fmt generate clean
+.PHONY: help setup build install run release test fuzz escape load eval redteam mutants bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -28,6 +29,15 @@ setup: ## check the Go toolchain and install what is missing
 build: ## build bin/interlock and bin/interlock-hook
 	@scripts/setup.sh build
 	$(BUILD)
+
+install: ## set Interlock up on this machine (ARGS="--yes", --dry-run and others of interlock setup)
+	@scripts/setup.sh build
+	@$(MAKE) --no-print-directory build
+	@exec bin/interlock setup $(ARGS)
+
+release: ## build what is handed out into ./dist (MODULE=host/owner/interlock rewrites the module path, SITE=URL, ONLY=os/arch,…)
+	@scripts/setup.sh build
+	go run ./release -out dist -only "$(ONLY)"
 
 run: ## start Interlock on ./var, make one decision and stay in the foreground
 	@scripts/setup.sh run

@@ -80,7 +80,7 @@ func (c *upCommand) Run(p *program) error {
 	}
 	defer gateway.close()
 	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
-		MCP:  loop.Handler(tokens),
+		Hosts: settings.Hosts, MCP: loop.Handler(tokens),
 		Sign: backend.Answers.Sign,
 		View: lookout.watching(embedded.NewViews(settings, now).Gather), Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {

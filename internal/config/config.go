@@ -50,6 +50,9 @@ type Config struct {
 	Listen string `json:"listen"`
 	// AllowRemote permits Listen to be an address other machines reach. Put TLS in front of it. Default: false.
 	AllowRemote bool `json:"allow_remote"`
+	// Hosts lists further names under which clients reach the HTTP API, as host or host:port: those of a service in a cluster or of
+	// a proxy in front of it. Under any other name but localhost's it answers nobody. Default: none.
+	Hosts []string `json:"hosts"`
 	// ConsoleURL is where browsers reach the console: https://HOST behind TLS, or http://localhost:PORT. Passkeys are made for
 	// its host. Default: http://localhost with the port of Listen.
 	ConsoleURL string `json:"console_url"`
@@ -229,6 +232,11 @@ func Load(home, file string) (Config, error) {
 	}
 	if c.MaxConcurrentPerAgent < 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent_per_agent", "must be at least 1")
+	}
+	for _, host := range c.Hosts {
+		if host == "" || strings.ContainsAny(host, "/*@? \t") {
+			return c, interlock.Errorf(interlock.CodeInvalid, "hosts", "%.60q is no name such as host or host:port", host)
+		}
 	}
 	if err := c.checkArchive(); err != nil {
 		return c, err
