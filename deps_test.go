@@ -82,7 +82,7 @@ mcpaql/published                                        < mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/chromium, test/terminal, bench/redteam
+std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal, bench/redteam
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
 everything                                              < bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
 `
