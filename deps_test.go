@@ -83,7 +83,8 @@ mcpaql/published                                        < mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/chromium, test/terminal, bench/redteam, bench/mutants, release
+std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
+std only                                                < bench/redteam, bench/mutants, release
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
 everything                                              < bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
 `

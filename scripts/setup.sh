@@ -72,9 +72,9 @@ fi
 
 go mod download || fail "the Go modules could not be downloaded; is there a network, or a GOPROXY that has them?"
 
-# MCP clients and coding agents that others wrote, for the tests beside them, at the versions the lock files pin.
+# MCP clients, coding agents and frameworks that others wrote, for the tests beside them, at the versions the lock files pin.
 if [ "$1" = test ]; then
-	for peers in test/clients test/harnesses; do
+	for peers in test/clients test/harnesses test/sdk; do
 		if ! cmp -s $peers/package-lock.json $peers/node_modules/.installed; then
 			say "installing the programs that $peers drives"
 			npm ci --silent --no-fund --no-audit --prefix $peers ||
