@@ -77,6 +77,9 @@ type Config struct {
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
+	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.
+	Disk    func() (Space, error)
+	Latency func() Latency
 
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -110,6 +113,7 @@ type Console struct {
 	asked    *questions // what passkeys are asked to sign beside approvals
 	attempts *limiter
 	orders   *orders // that were shown and not signed yet
+	counter  *counter
 	streams  atomic.Int64
 	long     sync.Mutex // held by whoever reads the whole log
 }
@@ -155,14 +159,14 @@ func New(c Config) (*Console, error) {
 	if _, err := io.ReadFull(c.Random, secret); err != nil {
 		return nil, fmt.Errorf("console: reading randomness: %w", err)
 	}
-	pages, err := parsePages()
+	pages, err := parsePages(c.Now)
 	if err != nil {
 		return nil, err
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
 		asked:    newQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
-		attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
+		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done)}
 	console.mux = console.routes()
 	return console, nil
 }
@@ -371,7 +375,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c.render(w, r, status, "error.html", http.StatusText(status), refusal)
 }
 
-func parsePages() (map[string]*template.Template, error) {
+func parsePages(now func() time.Time) (map[string]*template.Template, error) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -381,7 +385,7 @@ func parsePages() (map[string]*template.Template, error) {
 		if base := path.Base(name); base == "layout.html" || base == "parts.html" {
 			continue
 		}
-		parsed, err := template.New("").Funcs(pageFunctions()).ParseFS(templateFiles, "templates/layout.html",
+		parsed, err := template.New("").Funcs(pageFunctions(now)).ParseFS(templateFiles, "templates/layout.html",
 			"templates/parts.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("console: %w", err)

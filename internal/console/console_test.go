@@ -44,6 +44,8 @@ type house struct {
 	whatIf  func(replay.Question) (replay.Report, error)
 	shadow  replay.ShadowState
 	wrong   []string // with hooks and the log
+	room    console.Space
+	latency console.Latency
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -75,6 +77,8 @@ func open(t testing.TB, rules ...string) *house {
 			return h.decided[request.ID], nil
 		},
 		Warnings: func() []string { return h.wrong },
+		Disk:     func() (console.Space, error) { return h.room, nil },
+		Latency:  func() console.Latency { return h.latency },
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},

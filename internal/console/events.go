@@ -36,7 +36,8 @@ func lineOf(e interlock.Entry) line {
 	l := line{Index: e.Index, ID: event.ID, Type: event.Type, At: event.Recorded, Actor: event.Actor, Role: event.Role,
 		Path: "/events/" + event.ID, Summary: told(event.Payload)}
 	if d, err := auditlog.ReadDecision(e); err == nil {
-		l.Path, l.Answer, l.Summary = "/decisions/"+event.ID, &d.Decision.Answer, summary(d.Proposal.Action)
+		answer := answerOf(d)
+		l.Path, l.Answer, l.Summary = "/decisions/"+event.ID, &answer, summary(d.Proposal.Action)
 		if f := d.Decision.Decisive(); f != nil {
 			l.Summary = f.Rule + ": " + l.Summary
 		}

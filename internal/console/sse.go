@@ -177,7 +177,7 @@ func (c *Console) streamWaiting(ctx context.Context, s *stream) error {
 	}
 	s.waiting = now
 	var b bytes.Buffer
-	if err := c.pages["feed.html"].ExecuteTemplate(&b, "waiting", now); err != nil {
+	if err := c.pages["feed.html"].ExecuteTemplate(&b, "told", now); err != nil {
 		return fmt.Errorf("making the counts: %w", err)
 	}
 	return s.send("", "waiting", b.Bytes())

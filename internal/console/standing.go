@@ -14,6 +14,7 @@ const (
 	maxCounted = admission.MostMore // what is counted beyond is "1,000+"
 	maxPending = 200                // requests on one page, whole
 	maxListed  = 200                // agents, challenges, grants
+	maxWaiting = 1000               // requests that are looked through, for a page or a count
 	maxPins    = 2000               // tools, beside those in quarantine
 )
 
