@@ -200,6 +200,7 @@ func (c *Console) routes() *http.ServeMux {
 	}
 	mux.Handle("GET /pending", c.signedIn(c.pendingPage))
 	mux.Handle("POST /pending", c.signedIn(c.answerSeveral))
+	mux.Handle("GET /pending/stream", c.signedIn(c.inboxStream))
 	mux.Handle("GET /pending/{id}", c.signedIn(c.requestPage))
 	mux.Handle("POST /pending/{id}", c.signedIn(c.answerOne))
 	mux.Handle("POST /pending/{id}/grant", c.signedIn(c.draftGrant))

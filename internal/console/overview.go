@@ -321,7 +321,7 @@ func (c *Console) ages(ctx context.Context) ([]barRow, error) {
 		rows[i] = barRow{Name: band.Title, Href: "/pending?age=" + band.Name, Class: band.class}
 	}
 	for i := range requests.Rows {
-		if requests.Rows[i].Status == interlock.RequestPending {
+		if waitsHere(&requests.Rows[i]) {
 			rows[bandOf(now.Sub(requests.Rows[i].Created))].Count++
 		}
 	}

@@ -101,30 +101,61 @@ func see(e interlock.Entry) (seen, bool) {
 }
 
 func (s *seen) readDecision(payload []byte) bool {
-	var wire struct {
-		Requester struct {
-			Agent string `json:"agent"`
-		} `json:"requester"`
-		Request  string `json:"request"`
-		Decision struct {
-			Answer   interlock.Verdict `json:"answer"`
-			Verdict  interlock.Verdict `json:"verdict"`
-			Findings []struct {
-				Rule    string            `json:"rule"`
-				Verdict interlock.Verdict `json:"verdict"`
-			} `json:"findings"`
-		} `json:"decision"`
+	var answer, verdict interlock.Verdict
+	var request, rule string
+	known := 0
+	read := func(into *interlock.Verdict, value []byte) {
+		if into.UnmarshalText([]byte(textOf(value))) == nil {
+			known++
+		}
 	}
-	if json.Unmarshal(payload, &wire) != nil {
-		return false
-	}
-	s.agent = wire.Requester.Agent
-	s.answer = shownAnswer(wire.Decision.Answer, wire.Decision.Verdict, wire.Request)
+	ok := members(payload, func(name, value []byte) bool {
+		switch string(name) {
+		case "request":
+			request = textOf(value)
+		case "requester":
+			return members(value, func(name, value []byte) bool {
+				if string(name) == "agent" {
+					s.agent = textOf(value)
+				}
+				return s.agent == ""
+			})
+		case "decision":
+			return members(value, func(name, value []byte) bool {
+				switch string(name) {
+				case "answer":
+					read(&answer, value)
+				case "verdict":
+					read(&verdict, value)
+				case "findings":
+					rule = decisive(firstOf(value))
+				}
+				return true
+			})
+		}
+		return true
+	})
+	s.answer, s.rule = shownAnswer(answer, verdict, request), rule
 	s.asked = s.answer == interlock.Ask
-	if f := wire.Decision.Findings; len(f) > 0 && f[0].Verdict != interlock.Allow {
-		s.rule = f[0].Rule
+	return ok && known == 2
+}
+
+// decisive is the rule of a decision's first finding, unless that was suppressed.
+func decisive(finding []byte) string {
+	var rule, verdict string
+	members(finding, func(name, value []byte) bool {
+		switch string(name) {
+		case "rule":
+			rule = textOf(value)
+		case "verdict":
+			verdict = textOf(value)
+		}
+		return true
+	})
+	if verdict == interlock.Allow.String() {
+		return ""
 	}
-	return true
+	return rule
 }
 
 func (s *seen) readAnswer(payload []byte) bool {

@@ -183,8 +183,11 @@ func TestDecisionAfterItsAnswer(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, text(page.body))
 		}
 	}
-	if strings.Contains(page.body, `href="/pending/`+asked.Request) {
-		t.Error("the page leads to a request that is gone")
+	after := b.get("/pending/" + asked.Request)
+	h.want("a link that was kept", after, http.StatusOK, "denied by olga")
+	if !strings.Contains(page.body, `href="/pending/`+asked.Request) || strings.Contains(after.body, ">Approve once") ||
+		!strings.Contains(after.body, "not today") {
+		t.Errorf("what was answered is not told, or is asked again:\n%s", after.body)
 	}
 }
 
