@@ -114,6 +114,7 @@ type Console struct {
 	attempts *limiter
 	orders   *orders // that were shown and not signed yet
 	counter  *counter
+	files    func() map[string]packed
 	streams  atomic.Int64
 	long     sync.Mutex // held by whoever reads the whole log
 }
@@ -166,7 +167,8 @@ func New(c Config) (*Console, error) {
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
 		asked:    newQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
-		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done)}
+		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done),
+		files: sync.OnceValue(packStatic)}
 	console.mux = console.routes()
 	return console, nil
 }
@@ -398,8 +400,3 @@ func parsePages(now func() time.Time) (map[string]*template.Template, error) {
 
 // clock writes a time for people and machines alike.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// static serves the console's own script and style.
-func (c *Console) static(w http.ResponseWriter, r *http.Request) {
-	http.FileServerFS(staticFiles).ServeHTTP(w, r)
-}

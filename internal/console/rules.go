@@ -196,5 +196,6 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		Results   []ruletest.Result
 		Failed    int
 		Match     string
-	}{rule, counted.rules[rule.ID], counted.Decisions, results, failed, string(match)})
+		LooksFor  []clause
+	}{rule, counted.rules[rule.ID], counted.Decisions, results, failed, string(match), looksFor(rule)})
 }
