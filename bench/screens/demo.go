@@ -31,7 +31,8 @@ func (d demo) pictures(all bool) []picture {
 		high       int
 		document   []string // which of its pictures the documents show
 	}{
-		{"feed", "/", 820, []string{"", "-phone-dark"}},
+		{"overview", "/", 1500, []string{"", "-dark", "-phone"}},
+		{"feed", "/feed", 820, []string{"", "-phone-dark"}},
 		{"decision", "/decisions/" + d.denied, 1240, []string{""}},
 		{"pending", "/pending", 900, nil},
 		{"request", "/pending/" + d.request, 1240, []string{"-phone"}},

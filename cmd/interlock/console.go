@@ -29,7 +29,7 @@ func consoleURL(settings config.Config, listening string) string {
 
 // newConsole makes the pages that `interlock up` serves beside the API until done; none where there is no TCP listener.
 func newConsole(p *program, settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger,
-	past httpapi.Past, warnings func() []string, done <-chan struct{}) (http.Handler, error) {
+	past httpapi.Past, warnings func() []string, latency func() console.Latency, done <-chan struct{}) (http.Handler, error) {
 	if l.tcp == nil {
 		return nil, nil
 	}
@@ -41,7 +41,8 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 			return decisionFor(ctx, backend, request)
 		},
 		Always: standingYes(p, backend),
-		WhatIf: past.WhatIf, Shadow: past.Shadow, Warnings: warnings,
+		WhatIf: past.WhatIf, Shadow: past.Shadow, Warnings: warnings, Latency: latency,
+		Disk: func() (console.Space, error) { return roomOf(settings.Home) },
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return dryRunFor(ctx, backend.Store, request)
 		}})
@@ -62,4 +63,10 @@ func channelNames(settings config.Config) []string {
 		names = append(names, text+")")
 	}
 	return names
+}
+
+// latencyOf is how long decisions took that a server made.
+func latencyOf(server *httpapi.Server) console.Latency {
+	made, median, tail := server.Latency()
+	return console.Latency{Decisions: made, Median: median, Tail: tail}
 }

@@ -17,6 +17,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/config"
+	"interlock/internal/console"
 	"interlock/internal/gitwork"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
@@ -66,7 +67,9 @@ func (c *upCommand) Run(p *program) error {
 	tokens := identity.NewTokens(backend.Known, now)
 	lookout := newLookout(p, backend, socketOf(settings), logger)
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
-	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, lookout.warnings, p.ctx.Done())
+	var server *httpapi.Server
+	latency := func() console.Latency { return latencyOf(server) }
+	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, lookout.warnings, latency, p.ctx.Done())
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer gateway.close()
-	server, err := httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
+	server, err = httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
 		Hosts: settings.Hosts, MCP: loop.Handler(tokens),
 		Sign: backend.Answers.Sign,
 		View: lookout.watching(embedded.NewViews(settings, now).Gather), Read: embedded.ReadScripts, Work: gitwork.Look,

@@ -89,7 +89,7 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 	for _, d := range lately {
 		by := d.Proposal.Requester
 		a := agents[by.Agent]
-		a.Counts.add(d.Decision.Answer)
+		a.Counts.add(answerOf(d))
 		if a.Seen.IsZero() {
 			a.Seen = d.Event.Recorded
 		}
@@ -100,7 +100,7 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			runs = append(runs, one)
 		}
 		one.Began, one.Risk = d.Event.Recorded, max(one.Risk, d.Decision.Risk)
-		one.Counts.add(d.Decision.Answer)
+		one.Counts.add(answerOf(d))
 		if l := d.Loop; one.Loop == nil && l != nil && l.Execution != "" {
 			one.Loop = l
 		}

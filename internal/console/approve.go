@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"interlock"
 	"interlock/internal/identity"
@@ -89,58 +88,80 @@ func (c *Console) tried(r *http.Request, request *interlock.ApprovalRequest) (*i
 	return run, ""
 }
 
-// pendingPage lists what waits, whole, so that several can be answered at once by somebody who has read them.
-func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
-	requests, standing, err := c.live(r.Context())
+// requestPage shows one request with everything that may be answered, or what has become of it.
+func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
+	request, found, err := c.config.Backend.Request(r.Context(), r.PathValue("id"))
+	if err == nil && !found {
+		err = errNoRequest
+	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	data := struct {
-		signing
-		Requests  []asking
-		Harnessed []asking // put to the harness's own user: nobody waits for an operator
-		Answered  []asking // yes, and not used yet
-		More      int
-	}{signing: c.signing(r, nil), More: requests.More()}
-	for _, request := range requests.Rows {
-		switch {
-		case request.Status == interlock.RequestPending && request.Harness:
-			data.Harnessed = append(data.Harnessed, c.shown(r, request, standing))
-		case request.Status == interlock.RequestPending:
-			data.Requests = append(data.Requests, c.shown(r, request, standing))
-		default:
-			data.Answered = append(data.Answered, c.shown(r, request, standing))
+	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Agent, request.Requester.Agent))
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page := requested{Lived: request.Status == interlock.RequestPending}
+	if c.may(r, reading) {
+		page.proposed = takeApart(request.Display)
+		if page.Similar, err = c.similar(r.Context(), request); err != nil {
+			c.fail(w, r, err)
+			return
 		}
 	}
-	c.render(w, r, http.StatusOK, "pending.html", "Pending", data)
+	page.asking = c.shown(r, request, standing)
+	if page.Body == "" {
+		page.Body = page.Display
+	}
+	page.signing = c.signing(r, identity.StatementChallenge(page.Statement))
+	if err := c.evidence(r, &page); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	c.render(w, r, http.StatusOK, "request.html", "Request "+request.ID, page)
 }
 
-// requestPage shows one request with everything that may be answered.
-func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
-	request, standing, err := c.requestNamed(r.Context(), r.PathValue("id"))
+// errNoRequest says that there is no such request, and that none with this id is remembered.
+var errNoRequest = interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id, and none that did is remembered")
+
+// A requested is the page of one request.
+type requested struct {
+	signing
+	asking
+	proposed
+	Similar precedent
+	Event   string // of the decision behind it
+	Lived   bool   // it can still be answered
+}
+
+// evidence adds the decision behind a request, and what its action did when it was tried.
+func (c *Console) evidence(r *http.Request, page *requested) (err error) {
+	if !c.may(r, reading) {
+		return nil
+	}
+	if c.config.Decision != nil {
+		if page.asking.Decision, err = c.config.Decision(r.Context(), page.ApprovalRequest); err != nil {
+			return err
+		}
+	}
+	if c.config.DryRun != nil && page.Tried == nil {
+		if page.Tried, err = c.config.DryRun(r.Context(), page.ApprovalRequest); err != nil {
+			return err
+		}
+	}
+	behind, err := c.behind(r, []*card{{asking: page.asking}})
 	if err != nil {
-		c.fail(w, r, err)
-		return
+		return err
 	}
-	one := c.shown(r, request, standing)
-	if c.config.Decision != nil && c.may(r, reading) {
-		if one.Decision, err = c.config.Decision(r.Context(), request); err != nil {
-			c.fail(w, r, err)
-			return
+	if d, known := behind[page.ID]; known {
+		page.Event = d.Event.ID
+		if page.asking.Decision == nil {
+			page.asking.Decision = &d.Decision
 		}
 	}
-	if c.config.DryRun != nil && one.Tried == nil && c.may(r, reading) {
-		if one.Tried, err = c.config.DryRun(r.Context(), request); err != nil {
-			c.fail(w, r, err)
-			return
-		}
-	}
-	c.render(w, r, http.StatusOK, "request.html", "Request "+request.ID, struct {
-		signing
-		asking
-		Now time.Time
-	}{c.signing(r, identity.StatementChallenge(one.Statement)), one, c.config.Now()})
+	return nil
 }
 
 // answerOne takes the answer to one request.
@@ -212,12 +233,14 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 	for i, id := range ids {
 		request, known := standing.Requests[id]
 		if !known {
-			return nil, interlock.Errorf(interlock.CodeNotFound, "id",
-				"no request that waits has this id: it was used, denied or has expired")
+			return nil, c.gone(r, id)
 		}
 		// What was shown is what is signed: a page of other requests, or of one that changed, signs nothing here.
-		if shown := r.PostForm.Get("display"); len(ids) == 1 && shown != "" &&
-			shown != string(quorum.DisplayDigest(request.Display)) {
+		shown := r.PostForm.Get("display")
+		if own := r.PostForm.Get("display:" + id); own != "" || len(ids) > 1 {
+			shown = own
+		}
+		if shown != "" && shown != string(quorum.DisplayDigest(request.Display)) {
 			return nil, interlock.Errorf(interlock.CodeConflict, "display", "the page showed something else; load it again")
 		}
 		if verdict == interlock.Allow && request.Owes(interlock.ObligationDryRun) {
@@ -234,6 +257,18 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 	return approvals, c.sign(r, statements, verdict == interlock.Allow, func(i int, method, key, signature string) {
 		approvals[i].Method, approvals[i].Key, approvals[i].Signature = method, key, signature
 	})
+}
+
+// gone says what has become of a request that was answered too late.
+func (c *Console) gone(r *http.Request, id string) error {
+	request, found, err := c.config.Backend.Request(r.Context(), id)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errNoRequest
+	}
+	return interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it is %s", became(&request))
 }
 
 // verb reads which answer a form gives. A question back is a no that says what is missing: the agent reads the reason, and

@@ -79,6 +79,9 @@ type Config struct {
 	Always func(ctx context.Context, request string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
+	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.
+	Disk    func() (Space, error)
+	Latency func() Latency
 
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -112,6 +115,8 @@ type Console struct {
 	asked    *questions // what passkeys are asked to sign beside approvals
 	attempts *limiter
 	orders   *orders // that were shown and not signed yet
+	counter  *counter
+	files    func() map[string]packed
 	streams  atomic.Int64
 	long     sync.Mutex // held by whoever reads the whole log
 }
@@ -157,14 +162,15 @@ func New(c Config) (*Console, error) {
 	if _, err := io.ReadFull(c.Random, secret); err != nil {
 		return nil, fmt.Errorf("console: reading randomness: %w", err)
 	}
-	pages, err := parsePages()
+	pages, err := parsePages(c.Now)
 	if err != nil {
 		return nil, err
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
 		asked:    newQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
-		attempts: newLimiter(c.Now), orders: newOrders(c.Now)}
+		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done),
+		files: sync.OnceValue(packStatic)}
 	console.mux = console.routes()
 	return console, nil
 }
@@ -198,6 +204,7 @@ func (c *Console) routes() *http.ServeMux {
 	}
 	mux.Handle("GET /pending", c.signedIn(c.pendingPage))
 	mux.Handle("POST /pending", c.signedIn(c.answerSeveral))
+	mux.Handle("GET /pending/stream", c.signedIn(c.inboxStream))
 	mux.Handle("GET /pending/{id}", c.signedIn(c.requestPage))
 	mux.Handle("POST /pending/{id}", c.signedIn(c.answerOne))
 	mux.Handle("POST /pending/{id}/grant", c.signedIn(c.draftGrant))
@@ -375,7 +382,7 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c.render(w, r, status, "error.html", http.StatusText(status), refusal)
 }
 
-func parsePages() (map[string]*template.Template, error) {
+func parsePages(now func() time.Time) (map[string]*template.Template, error) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -385,7 +392,7 @@ func parsePages() (map[string]*template.Template, error) {
 		if base := path.Base(name); base == "layout.html" || base == "parts.html" {
 			continue
 		}
-		parsed, err := template.New("").Funcs(pageFunctions()).ParseFS(templateFiles, "templates/layout.html",
+		parsed, err := template.New("").Funcs(pageFunctions(now)).ParseFS(templateFiles, "templates/layout.html",
 			"templates/parts.html", name)
 		if err != nil {
 			return nil, fmt.Errorf("console: %w", err)
@@ -397,8 +404,3 @@ func parsePages() (map[string]*template.Template, error) {
 
 // clock writes a time for people and machines alike.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// static serves the console's own script and style.
-func (c *Console) static(w http.ResponseWriter, r *http.Request) {
-	http.FileServerFS(staticFiles).ServeHTTP(w, r)
-}

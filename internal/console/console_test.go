@@ -46,6 +46,8 @@ type house struct {
 	shadow  replay.ShadowState
 	wrong   []string // with hooks and the log
 	granted func(context.Context, string, admission.Aim) (interlock.Grant, replay.GrantReport, error)
+	room    console.Space
+	latency console.Latency
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -80,6 +82,8 @@ func open(t testing.TB, rules ...string) *house {
 		Always: func(ctx context.Context, id string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error) {
 			return h.granted(ctx, id, aim)
 		},
+		Disk:     func() (console.Space, error) { return h.room, nil },
+		Latency:  func() console.Latency { return h.latency },
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},

@@ -19,6 +19,10 @@ type decided struct {
 	Arguments string // of the action, indented
 	Veiled    bool   // the action's own words are not shown
 	Request   *interlock.ApprovalRequest
+	Words     []word // its input, for the eye
+	Lead      string // what its arguments are about
+	Similar   precedent
+	Ended     string // what execution did, as reported
 	Later     []line // events after it that name it or its request
 	LaterEnd  bool   // everything up to the log's end was looked through
 }
@@ -67,27 +71,65 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 			page.Request = &request
 		}
 	}
-	if page.Later, page.LaterEnd, err = c.later(r, e, d); err != nil {
+	if err := c.tellAction(r, &page); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if page.Later, page.LaterEnd, err = c.later(r, e, &page); err != nil {
 		c.fail(w, r, err)
 		return
 	}
 	c.render(w, r, http.StatusOK, "decision.html", "Decision "+short(e.ID), page)
 }
 
+// tellAction adds how a decision's action is told to people, and what became of questions like it.
+func (c *Console) tellAction(r *http.Request, page *decided) (err error) {
+	a := page.Proposal.Action
+	if a.Input != "" {
+		page.Words = markedRaw(a.Input)
+	} else if len(a.Arguments) > 0 {
+		page.Lead = summary(a)
+		if a.Kind == interlock.KindTool {
+			page.Lead = a.Tool
+		}
+	}
+	if page.Request != nil && !page.Veiled {
+		page.Similar, err = c.similar(r.Context(), *page.Request)
+	}
+	return err
+}
+
+// outcome takes from an entry what execution did: from an OUTCOME event among those that name a decision.
+func (p *decided) outcome(e interlock.Entry) {
+	event, err := auditlog.ParseEvent(e.Body)
+	var o interlock.Outcome
+	if err != nil || json.Unmarshal(event.Payload, &o) != nil || o.Status == "" {
+		return
+	}
+	p.Ended = map[interlock.OutcomeStatus]string{interlock.OutcomeSuccess: "It ran and succeeded", interlock.OutcomeFailure: "It ran and failed",
+		interlock.OutcomeSkipped: "It was not run", interlock.OutcomeUnknown: "It was begun, and how it ended is not known"}[o.Status]
+	if o.Duration > 0 && p.Ended != "" {
+		p.Ended += " in " + inWords(o.Duration)
+	}
+}
+
 // later finds the events after a decision that name it or its request.
-func (c *Console) later(r *http.Request, e interlock.Entry, d auditlog.Decided) (lines []line, end bool, err error) {
+func (c *Console) later(r *http.Request, e interlock.Entry, d *decided) (lines []line, end bool, err error) {
 	entries, err := c.config.Log.Entries(r.Context(), "", ledger.From(e.Index+1, laterReads))
 	if err != nil {
 		return nil, false, err
 	}
 	names := [][]byte{[]byte(`"` + e.ID + `"`)}
-	if d.Request != "" {
-		names = append(names, []byte(`"`+d.Request+`"`))
+	if d.Decided.Request != "" {
+		names = append(names, []byte(`"`+d.Decided.Request+`"`))
 	}
 	for _, other := range entries {
 		for _, name := range names {
 			if bytes.Contains(other.Body, name) {
 				lines = append(lines, c.lineFor(r, other))
+				if other.Type == interlock.EventOutcome {
+					d.outcome(other)
+				}
 				break
 			}
 		}

@@ -2,7 +2,10 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +39,8 @@ func lineOf(e interlock.Entry) line {
 	l := line{Index: e.Index, ID: event.ID, Type: event.Type, At: event.Recorded, Actor: event.Actor, Role: event.Role,
 		Path: "/events/" + event.ID, Summary: told(event.Payload)}
 	if d, err := auditlog.ReadDecision(e); err == nil {
-		l.Path, l.Answer, l.Summary = "/decisions/"+event.ID, &d.Decision.Answer, summary(d.Proposal.Action)
+		answer := answerOf(d)
+		l.Path, l.Answer, l.Summary = "/decisions/"+event.ID, &answer, summary(d.Proposal.Action)
 		if f := d.Decision.Decisive(); f != nil {
 			l.Summary = f.Rule + ": " + l.Summary
 		}
@@ -70,8 +74,40 @@ func told(payload []byte) string {
 	add(members["suppression"], "rule", "operator")
 	add(members["operator"], "name", "role")
 	add(members["agent"], "id")
+	parts = append(parts, toolSteps(payload)...)
 	add(payload, "agent", "before", "after", "operator", "evidence", "reason", "detail", "ended", "lifted")
+	for _, name := range slices.Sorted(maps.Keys(members)) { // of a kind of event that nobody has words for yet
+		if len(parts) == 0 {
+			add(payload, name)
+		}
+	}
 	return shorten(strings.Join(parts, " · "), maxSummary)
+}
+
+// toolSteps says what became of a server's tools.
+func toolSteps(payload []byte) (parts []string) {
+	var pin struct {
+		Server string             `json:"server"`
+		Steps  []auditlog.PinStep `json:"steps"`
+	}
+	if json.Unmarshal(payload, &pin) != nil || pin.Server == "" {
+		return nil
+	}
+	parts = append(parts, pin.Server)
+	for i, step := range pin.Steps {
+		if i == 3 {
+			return append(parts, fmt.Sprintf("and %d more", len(pin.Steps)-i))
+		}
+		text := string(step.Status)
+		if step.Tool != "" {
+			text = step.Tool + " " + text
+		}
+		if step.Why != "" {
+			text += " (" + string(step.Why) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return parts
 }
 
 // entry finds the entry that a path names by its event id or its index.

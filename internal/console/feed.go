@@ -58,13 +58,17 @@ type filter struct {
 	Kind    string
 	Rule    string // part of the id of any rule that objected
 	Text    string // part of the action, the reason, the agent or the run
-	Before  int64  // index; negative is the end of the log
+	Since   string // as typed, in UTC
+	Until   string
+	Before  int64 // index; negative is the end of the log
+	from    time.Time
+	to      time.Time
 }
 
 // feedFilter reads a filter from a query.
 func feedFilter(query url.Values) (filter, error) {
 	f := filter{Verdict: query.Get("verdict"), Agent: query.Get("agent"), Kind: query.Get("kind"), Rule: query.Get("rule"),
-		Text: query.Get("q"), Before: -1}
+		Text: query.Get("q"), Since: query.Get("since"), Until: query.Get("until"), Before: -1}
 	// any order: each is refused alike
 	for name, value := range map[string]string{"agent": f.Agent, "rule": f.Rule, "q": f.Text} {
 		if len(value) > maxFilter {
@@ -79,6 +83,12 @@ func feedFilter(query url.Values) (filter, error) {
 	}
 	if f.Kind != "" && !interlock.Kind(f.Kind).Valid() {
 		return f, interlock.Errorf(interlock.CodeInvalid, "kind", "%.40q is not one of %v", f.Kind, interlock.Kinds())
+	}
+	if err := instant("since", f.Since, &f.from); err != nil {
+		return f, err
+	}
+	if err := instant("until", f.Until, &f.to); err != nil {
+		return f, err
 	}
 	return f, indexed(query, "before", &f.Before)
 }
@@ -101,7 +111,7 @@ func indexed(query url.Values, name string, into *int64) error {
 func (f filter) query() url.Values {
 	values := url.Values{}
 	for _, field := range [][2]string{{"verdict", f.Verdict}, {"agent", f.Agent}, {"kind", f.Kind},
-		{"rule", f.Rule}, {"q", f.Text}} {
+		{"rule", f.Rule}, {"q", f.Text}, {"since", f.Since}, {"until", f.Until}} {
 		if field[1] != "" {
 			values.Set(field[0], field[1])
 		}
@@ -151,7 +161,9 @@ func (f filter) holds(d auditlog.Decided) bool {
 	}
 	p := d.Proposal
 	switch {
-	case f.Verdict != "" && f.Verdict != d.Decision.Answer.String():
+	case f.Verdict != "" && f.Verdict != answerOf(d).String():
+		return false
+	case !f.from.IsZero() && d.Event.Recorded.Before(f.from), !f.to.IsZero() && !d.Event.Recorded.Before(f.to):
 		return false
 	case f.Kind != "" && f.Kind != string(p.Action.Kind):
 		return false
@@ -190,6 +202,11 @@ type row struct {
 	Tier    interlock.Tier
 }
 
+// answerOf is what lists call a decision's answer.
+func answerOf(d auditlog.Decided) interlock.Verdict {
+	return shownAnswer(d.Decision.Answer, d.Decision.Verdict, d.Request)
+}
+
 // opened reads a decision as this request's operator may see it.
 func (c *Console) opened(r *http.Request, e interlock.Entry) (auditlog.Decided, error) {
 	d, err := auditlog.ReadDecision(e)
@@ -219,7 +236,7 @@ func veil(d *auditlog.Decided) {
 }
 
 func rowOf(index int64, d auditlog.Decided) row {
-	out := row{Index: index, ID: d.Event.ID, At: d.Event.Recorded, Answer: d.Decision.Answer, Verdict: d.Decision.Verdict,
+	out := row{Index: index, ID: d.Event.ID, At: d.Event.Recorded, Answer: answerOf(d), Verdict: d.Decision.Verdict,
 		Kind: d.Proposal.Action.Kind, Agent: d.Proposal.Requester.Agent, Run: d.Proposal.Requester.Run,
 		Summary: summary(d.Proposal.Action), Risk: d.Decision.Risk, Request: d.Request, Loop: d.Loop,
 		Tier: d.Decision.Tier}
@@ -259,6 +276,7 @@ type feed struct {
 	Rows     []row
 	Live     string // address of the stream that goes on where the rows end; empty if the page looks back
 	Newest   string // address of the newest page with this filter
+	Always   string // the same for any time
 	Older    string // address of the next page back
 	Searched bool   // the page ends because enough was looked at, not because enough was found
 	Empty    bool   // there is no decision in the log at all
@@ -288,21 +306,26 @@ func (c *Console) feedPage(w http.ResponseWriter, r *http.Request) {
 	if before < 0 || before > head.Size {
 		before = head.Size // what comes after it, the stream brings
 	}
-	page.Rows, before, err = c.decisions(r, f, before, pageRows)
+	var ended bool
+	page.Rows, before, ended, err = c.decisions(r, f, before, pageRows)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	page.Newest = address("/", f.query())
-	if f.Before < 0 {
+	page.Newest = address("/feed", f.query())
+	always := f.query()
+	always.Del("since")
+	always.Del("until")
+	page.Always = address("/feed", always)
+	if f.Before < 0 && f.to.IsZero() {
 		live := f.query()
 		live.Set("after", strconv.FormatInt(head.Size, 10))
 		page.Live = address("/feed/stream", live)
 	}
-	if before > 0 {
+	if before > 0 && !ended {
 		older := f.query()
 		older.Set("before", strconv.FormatInt(before, 10))
-		page.Older, page.Searched = address("/", older), len(page.Rows) < pageRows
+		page.Older, page.Searched = address("/feed", older), len(page.Rows) < pageRows
 	}
 	page.Empty = len(page.Rows) == 0 && page.Older == "" && f.Before < 0 && len(f.query()) == 0
 	if waiting, err := c.waiting(r.Context()); err == nil {
@@ -311,19 +334,27 @@ func (c *Console) feedPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "feed.html", "Feed", page)
 }
 
-// decisions collects rows that pass a filter, newest first.
-func (c *Console) decisions(r *http.Request, f filter, before int64, most int) (rows []row, next int64, err error) {
+// decisions collects rows that pass a filter, newest first. ended says that everything before is older than what is looked for.
+func (c *Console) decisions(r *http.Request, f filter, before int64, most int) (rows []row, next int64, ended bool, err error) {
 	next, err = c.back(r.Context(), before, func(e interlock.Entry) bool {
 		if !f.possible(e) {
 			return true
 		}
-		if d, err := c.opened(r, e); err == nil && f.holds(d) { // a damaged entry is for the audit pages to name
+		d, err := c.opened(r, e)
+		if err != nil {
+			return true // a damaged entry is for the audit pages to name
+		}
+		if f.holds(d) {
 			rows = append(rows, rowOf(e.Index, d))
 		}
-		return len(rows) < most
+		ended = !f.from.IsZero() && d.Event.Recorded.Before(f.from.Add(-clockSlack))
+		return len(rows) < most && !ended
 	})
-	return rows, next, err
+	return rows, next, ended, err
 }
+
+// clockSlack is how much later than the next an entry may say it was recorded: the log is in the order of commits.
+const clockSlack = time.Minute
 
 // address is a path with a query, if there is one.
 func address(path string, query url.Values) string {

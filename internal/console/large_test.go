@@ -49,10 +49,16 @@ func (l *watchedLog) Head(ctx context.Context) (ledger.Head, error) {
 // watch puts a watched log under the house's console.
 func (h *house) watch() *watchedLog {
 	h.t.Helper()
+	return h.watchWith(func(log console.Log) console.Log { return log })
+}
+
+// watchWith is watch with another log before it.
+func (h *house) watchWith(before func(console.Log) console.Log) *watchedLog {
+	h.t.Helper()
 	log := &watchedLog{Log: h.backend.Store, damaged: -1}
 	var err error
 	h.console, err = console.New(console.Config{Backend: h.backend, Tokens: identity.NewTokens(h.backend.Ground, time.Now), Verify: h.backend.Proved,
-		Attest: h.backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: log,
+		Attest: h.backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: before(log),
 		Facts: console.Facts{Rules: h.backend.Rules, Analyser: h.backend.Analyser(), Key: h.backend.Key}})
 	if err != nil {
 		h.t.Fatal(err)
@@ -95,8 +101,8 @@ func TestPagesReadLittle(t *testing.T) {
 	fillLog(t, h, 12_000)
 	log := h.watch()
 	b := h.in("ada", quorum.RoleAdmin)
-	for path, most := range map[string]int64{"/": 200, "/audit": 200, "/agents": 1000, "/rules": 2000,
-		"/?q=nothing-like-that": 4600, "/audit?q=nothing-like-that": 4600,
+	for path, most := range map[string]int64{"/feed": 200, "/audit": 200, "/agents": 1000, "/rules": 2000,
+		"/feed?q=nothing-like-that": 4600, "/audit?q=nothing-like-that": 4600,
 		"/trust": 4600, "/system": 0} {
 		log.read.Store(0)
 		page := b.get(path)
@@ -105,7 +111,7 @@ func TestPagesReadLittle(t *testing.T) {
 			t.Errorf("%s reads %d entries, want at most %d", path, got, most)
 		}
 	}
-	for _, path := range []string{"/?q=nothing-like-that", "/audit?q=nothing-like-that"} {
+	for _, path := range []string{"/feed?q=nothing-like-that", "/audit?q=nothing-like-that"} {
 		page := b.get(path)
 		steps := 0
 		for ; strings.Contains(page.body, "Search further back"); steps++ {
@@ -162,7 +168,8 @@ func TestDamagedEntries(t *testing.T) {
 	answer := h.act("codex", "r1", shell("rm -rf /"))
 	h.act("claude", "r1", shell("ls"))
 	log.damaged = answer.Index
-	h.want("the feed", b.get("/"), http.StatusOK, "claude")
+	h.want("the feed", b.get("/feed"), http.StatusOK, "claude")
+	h.want("the overview", b.get("/"), http.StatusOK, "claude")
 	h.want("the agents", b.get("/agents"), http.StatusOK, "claude")
 	page := b.get("/audit")
 	h.want("the log", page, http.StatusOK, "damaged:")
@@ -174,7 +181,7 @@ func BenchmarkFirstPaint(b *testing.B) {
 	h := open(b)
 	fillLog(b, h, 1_000_000)
 	visitor := h.in("ada", quorum.RoleAdmin)
-	for _, path := range []string{"/", "/audit", "/?q=nothing-like-that", "/agents", "/rules", "/decisions/500000", "/system"} {
+	for _, path := range []string{"/", "/feed", "/audit", "/feed?q=nothing-like-that", "/agents", "/rules", "/decisions/500000", "/system"} {
 		b.Run(fmt.Sprintf("page=%s", path), func(b *testing.B) {
 			request := httptest.NewRequest(http.MethodGet, h.url+path, nil)
 			request.Header.Set("User-Agent", visitor.agent)

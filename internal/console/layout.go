@@ -18,7 +18,15 @@ type tab struct {
 	Name  string
 	Path  string
 	Here  bool // the page shown is one of it
-	Count int  // of what waits there
+	Mark  string
+	Count int // of what waits there
+}
+
+// A tally is a number beside an entry of the navigation. Swap says that it replaces the one a page shows.
+type tally struct {
+	Mark  string
+	Count int
+	Swap  bool
 }
 
 // tabs are the pages that the signed-in operator may open.
@@ -27,8 +35,9 @@ func (c *Console) tabs(r *http.Request) []tab {
 		tab
 		needs right
 	}{
-		{tab{Name: "Feed", Path: "/"}, seeing},
-		{tab{Name: "Pending", Path: "/pending"}, seeing},
+		{tab{Name: "Overview", Path: "/"}, seeing},
+		{tab{Name: "Inbox", Path: "/pending"}, seeing},
+		{tab{Name: "Feed", Path: "/feed"}, seeing},
 		{tab{Name: "Challenges", Path: "/challenges"}, seeing},
 		{tab{Name: "Agents", Path: "/agents"}, seeing},
 		{tab{Name: "Trust", Path: "/trust"}, seeing},
@@ -53,11 +62,11 @@ func (c *Console) tabs(r *http.Request) []tab {
 		}
 		switch one.Path {
 		case "/pending":
-			one.Count = waiting.Pending
+			one.Mark, one.Count = "count-pending", waiting.Pending
 		case "/challenges":
-			one.Count = waiting.Challenges
+			one.Mark, one.Count = "count-challenges", waiting.Challenges
 		case "/tools":
-			one.Count = held
+			one.Mark, one.Count = "count-tools", held
 		}
 		one.Here = r.URL.Path == one.Path || one.Path != "/" && strings.HasPrefix(r.URL.Path, one.Path+"/")
 		tabs = append(tabs, one.tab)
@@ -66,20 +75,36 @@ func (c *Console) tabs(r *http.Request) []tab {
 }
 
 // pageFunctions are what templates may call.
-func pageFunctions() template.FuncMap {
+func pageFunctions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		"clock":   clock,
-		"moment":  func(t time.Time) string { return t.UTC().Format("15:04:05") },
-		"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+		"stamp":   func(t time.Time) string { return stamp(now(), t) },
+		"ago":     func(t time.Time) string { return ago(now(), t) },
+		"left":    func(t time.Time) string { return left(now(), t) },
+		"took":    inWords,
+		"percent": percent,
 		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"visible": visible,
 		"changes": diffLines,
 		"text":    readable,
 		"short":   short,
 		"comma":   comma,
+		"comma64": func(n int) string { return comma(int64(n)) },
+		"hourOf":  func(t time.Time) string { return t.UTC().Format("2 Jan 15:04") },
+		"dayOf":   func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"counted": counted,
 		"many":    counted,
 		"titled":  titled,
+		"marked":  marked,
+		"touches": touches,
+		"undoing": undoing,
+		"sure":    sureness,
+		"danger":  dangerWords,
+		"risk":    riskWord,
+		"became":  func(r interlock.ApprovalRequest) string { return became(&r) },
+		"state":   badgeOf,
+		"lead":    func(r interlock.ApprovalRequest) []piece { return visible(leadOf(r)) },
+		"badge":   func(mark string, n int, swap bool) tally { return tally{mark, n, swap} },
 
 		"partings":   partings,
 		"shadowPart": shadowPart,

@@ -48,7 +48,8 @@ type view struct {
 // views are the pages about what happens and the orders given on them. Signing in and answering have routes of their own.
 func (c *Console) views() []view {
 	return []view{
-		{"GET /{$}", seeing, c.feedPage},
+		{"GET /{$}", seeing, c.overviewPage},
+		{"GET /feed", seeing, c.feedPage},
 		{"GET /feed/stream", seeing, c.feedStream},
 		{"GET /decisions/{id}", seeing, c.decisionPage},
 		{"GET /events/{id}/receipt", seeing, c.receipt},

@@ -40,14 +40,14 @@ func (r rate) Denials() int { return r.Counts.Deny + r.Counts.Halt }
 // Asked is the share of questions, in percent.
 func (r rate) Asked() int { return (r.Counts.Ask*100 + r.All/2) / max(r.All, 1) }
 
-func (l *lately) add(d interlock.Decision, kind interlock.Kind) {
+func (l *lately) add(d auditlog.Decided) {
 	l.Decisions++
 	gate := "nothing objected"
-	if f := d.Decisive(); f != nil {
+	if f := d.Decision.Decisive(); f != nil {
 		gate = f.Gate
 	}
-	count(l.kinds, string(kind), d.Answer)
-	count(l.gates, gate, d.Answer)
+	count(l.kinds, string(d.Proposal.Action.Kind), answerOf(d))
+	count(l.gates, gate, answerOf(d))
 }
 
 func count(by map[string]*rate, name string, answer interlock.Verdict) {
@@ -99,7 +99,7 @@ func (c *Console) lately(r *http.Request) (*lately, error) {
 		}
 		if d, err := auditlog.ReadDecision(e); err == nil {
 			auditlog.Tally(l.rules, d.Decision, d.Event.Recorded)
-			l.add(d.Decision, d.Proposal.Action.Kind)
+			l.add(d)
 		}
 	}
 	return l, nil
@@ -196,5 +196,6 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		Results   []ruletest.Result
 		Failed    int
 		Match     string
-	}{rule, counted.rules[rule.ID], counted.Decisions, results, failed, string(match)})
+		LooksFor  []clause
+	}{rule, counted.rules[rule.ID], counted.Decisions, results, failed, string(match), looksFor(rule)})
 }

@@ -16,7 +16,8 @@ import (
 // The bounds of streams.
 const (
 	streamTick  = 500 * time.Millisecond // how often the log is looked at, at most, and how soon another process's events show
-	streamBeat  = 20                     // ticks without an event until something is said, so that a dead connection shows
+	inboxTick   = 200 * time.Millisecond // the same where somebody waits for an answer to show
+	streamBeat  = 10 * time.Second       // without an event until something is said, so that a dead connection shows
 	maxStreams  = 64
 	streamReads = 500 // entries sent at once; what comes in faster is for the page to show
 )
@@ -29,6 +30,8 @@ type stream struct {
 	filter  filter
 	waiting counts
 	quiet   int // ticks
+	tick    time.Duration
+	news    func(*http.Request, *stream) error // sends what has come in since the last look
 
 	operator interlock.OperatorRecord // as last read
 }
@@ -41,7 +44,7 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	s := stream{w: patient(w), session: c.visitor(r).session, filter: f, waiting: counts{-1, -1}}
+	s := stream{filter: f, tick: streamTick, news: c.streamNew}
 	if err := indexed(r.URL.Query(), "after", &s.last); err != nil {
 		c.fail(w, r, err)
 		return
@@ -49,13 +52,30 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 	if n, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && n >= s.last {
 		s.last = n + 1 // the browser has come back
 	}
+	c.live(w, r, &s, ledger.Watch{Within: streamTick})
+}
+
+// inboxStream says whenever requests may have changed; a page that hears it looks for itself.
+func (c *Console) inboxStream(w http.ResponseWriter, r *http.Request) {
+	s := stream{tick: inboxTick, news: func(r *http.Request, s *stream) error {
+		if err := s.send("", "inbox", []byte("changed")); err != nil {
+			return err
+		}
+		return c.streamWaiting(r.Context(), s)
+	}}
+	c.live(w, r, &s, ledger.Watch{Kinds: []string{ledger.Request, ledger.Challenge}, Within: inboxTick})
+}
+
+// live keeps a page up with what is written, for as long as it is looked at.
+func (c *Console) live(w http.ResponseWriter, r *http.Request, s *stream, what ledger.Watch) {
+	s.w, s.session, s.waiting = patient(w), c.visitor(r).session, counts{-1, -1}
 	if c.streams.Add(1) > maxStreams {
 		c.streams.Add(-1)
 		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many pages are live at once; load the page again instead"))
 		return
 	}
 	defer c.streams.Add(-1)
-	changed, err := c.config.Backend.Watch(r.Context(), ledger.Watch{Within: streamTick})
+	changed, err := c.config.Backend.Watch(r.Context(), what)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -63,13 +83,13 @@ func (c *Console) feedStream(w http.ResponseWriter, r *http.Request) {
 	s.w.extend() // the server's own deadline is for pages
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
-	c.follow(r, &s, changed)
+	c.follow(r, s, changed)
 }
 
 // follow sends what has come in, and again whenever something may have. Between two changes it costs a look at the clock a tick,
 // however many watch; what comes faster than a tick is sent together.
 func (c *Console) follow(r *http.Request, s *stream, changed <-chan struct{}) {
-	ticker := time.NewTicker(streamTick)
+	ticker := time.NewTicker(s.tick)
 	defer ticker.Stop()
 	for look, next := true, (<-chan struct{})(nil); ; {
 		in, err := c.stillIn(r.Context(), s, look)
@@ -78,9 +98,9 @@ func (c *Console) follow(r *http.Request, s *stream, changed <-chan struct{}) {
 			return
 		}
 		if err == nil && look {
-			err = c.streamNew(r, s)
+			err = s.news(r, s)
 		}
-		if err == nil && s.quiet >= streamBeat {
+		if err == nil && time.Duration(s.quiet)*s.tick >= streamBeat {
 			err = s.write([]byte(": still here\n\n"))
 		}
 		if err != nil {
@@ -177,7 +197,7 @@ func (c *Console) streamWaiting(ctx context.Context, s *stream) error {
 	}
 	s.waiting = now
 	var b bytes.Buffer
-	if err := c.pages["feed.html"].ExecuteTemplate(&b, "waiting", now); err != nil {
+	if err := c.pages["feed.html"].ExecuteTemplate(&b, "told", now); err != nil {
 		return fmt.Errorf("making the counts: %w", err)
 	}
 	return s.send("", "waiting", b.Bytes())

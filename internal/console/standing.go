@@ -12,8 +12,8 @@ import (
 // The bounds of what a page reads of what stands, so that it costs the same however much that is.
 const (
 	maxCounted = admission.MostMore // what is counted beyond is "1,000+"
-	maxPending = 200                // requests on one page, whole
 	maxListed  = 200                // agents, challenges, grants
+	maxWaiting = 1000               // requests that are looked through, for a page or a count
 	maxPins    = 2000               // tools, beside those in quarantine
 )
 
@@ -77,14 +77,4 @@ func agentsOf[T any](ctx context.Context, c *Console, list []T, requester func(T
 		}
 	}
 	return c.config.Backend.Ground(ctx, refs...)
-}
-
-// live are the requests that wait or are approved and not used yet, as many as one page shows.
-func (c *Console) live(ctx context.Context) (admission.List[interlock.ApprovalRequest], ledger.Standing, error) {
-	requests, err := c.config.Backend.Requests(ctx, maxPending)
-	if err != nil {
-		return requests, ledger.Standing{}, err
-	}
-	standing, err := agentsOf(ctx, c, requests.Rows, func(r interlock.ApprovalRequest) string { return r.Requester.Agent })
-	return requests, standing, err
 }

@@ -78,8 +78,8 @@ func clean(t testing.TB, name string, got answer) {
 func TestFeed(t *testing.T) {
 	h := open(t)
 	b := h.in("ada", quorum.RoleAdmin)
-	h.want("an empty log", b.get("/?verdict=halt"), http.StatusOK, "No decision here passes the filter")
-	h.want("no decision", b.get("/"), http.StatusOK, "No decision yet")
+	h.want("an empty log", b.get("/feed?verdict=halt"), http.StatusOK, "No decision here passes the filter")
+	h.want("no decision", b.get("/feed"), http.StatusOK, "No decision yet")
 	h.act("claude", "r1", shell("ls -la"))
 	h.act("codex", "r2", shell("rm -rf /"))
 	h.act("codex", "r2", interlock.Action{Kind: interlock.KindSQL, Input: "select 1"})
@@ -93,21 +93,21 @@ func TestFeed(t *testing.T) {
 		"?q=r1":                {"ls -la"},
 		"?q=nothing+like+that": nil,
 	} {
-		page := b.get("/" + query)
+		page := b.get("/feed" + query)
 		h.want("the feed "+query, page, http.StatusOK, "Feed")
 		clean(t, query, page)
 		if got := summaries(page.body); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q lists %q, want %q", query, got, want)
 		}
 	}
-	h.want("a wrong verdict", b.get("/?verdict=maybe"), http.StatusBadRequest, "unknown verdict")
-	h.want("a wrong kind", b.get("/?kind=thought"), http.StatusBadRequest, "is not one of")
-	h.want("a wrong place", b.get("/?before=-4"), http.StatusBadRequest, "is not an index")
-	h.want("a long text", b.get("/?q="+strings.Repeat("x", 201)), http.StatusBadRequest, "is longer than")
+	h.want("a wrong verdict", b.get("/feed?verdict=maybe"), http.StatusBadRequest, "unknown verdict")
+	h.want("a wrong kind", b.get("/feed?kind=thought"), http.StatusBadRequest, "is not one of")
+	h.want("a wrong place", b.get("/feed?before=-4"), http.StatusBadRequest, "is not an index")
+	h.want("a long text", b.get("/feed?q="+strings.Repeat("x", 201)), http.StatusBadRequest, "is longer than")
 	for i := range 60 {
 		h.act("claude", "r3", shell(fmt.Sprintf("echo %d", i)))
 	}
-	first := b.get("/")
+	first := b.get("/feed")
 	second := b.get(next(t, first, "Older"))
 	if got := len(summaries(first.body)) + len(summaries(second.body)); got != 63 || strings.Contains(second.body, "Older") {
 		t.Errorf("two pages hold %d decisions, want 63 in all", got)
@@ -183,8 +183,11 @@ func TestDecisionAfterItsAnswer(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, text(page.body))
 		}
 	}
-	if strings.Contains(page.body, `href="/pending/`+asked.Request) {
-		t.Error("the page leads to a request that is gone")
+	after := b.get("/pending/" + asked.Request)
+	h.want("a link that was kept", after, http.StatusOK, "denied by olga")
+	if !strings.Contains(page.body, `href="/pending/`+asked.Request) || strings.Contains(after.body, ">Approve once") ||
+		!strings.Contains(after.body, "not today") {
+		t.Errorf("what was answered is not told, or is asked again:\n%s", after.body)
 	}
 }
 
@@ -202,7 +205,7 @@ func TestViewersSeeNoWords(t *testing.T) {
 	answer := h.act("codex", "r2", interlock.Action{Kind: interlock.KindShell, Input: "rm -rf /secret-place",
 		Dir: "/home/dana/hidden-project", Hint: "tidy-words"})
 	asked := h.act("codex", "r2", interlock.Action{Kind: interlock.KindSQL, Input: "DELETE FROM users -- secret-place", Hint: "tidy-words"})
-	for _, path := range []string{"/", "/?q=codex", "/decisions/" + answer.Event, "/pending", "/pending/" + asked.Request} {
+	for _, path := range []string{"/", "/feed", "/feed?q=codex", "/decisions/" + answer.Event, "/pending", "/pending/" + asked.Request} {
 		page := b.get(path)
 		h.want(path, page, http.StatusOK, "codex")
 		for _, word := range []string{"secret-place", "hidden-project", "tidy-words"} {
@@ -212,7 +215,7 @@ func TestViewersSeeNoWords(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"secret-place", "hidden-project", "tidy-words"} {
-		if got := summaries(b.get("/?q=" + query).body); len(got) != 0 {
+		if got := summaries(b.get("/feed?q=" + query).body); len(got) != 0 {
 			t.Errorf("a viewer's search for %q finds %q", query, got)
 		}
 	}
@@ -298,7 +301,7 @@ func (h *house) everyPage(answer interlock.Answer) []string {
 	return []string{"/agents", "/challenges", "/trust", "/grants", "/tools", "/tools/show?subject=files",
 		"/tools/show?subject=files.read", "/rules?q=" + url.QueryEscape(hostile[:80]), "/system", "/audit", "/events/" + answer.Event,
 		"/audit?q=" + url.QueryEscape(hostile[:80]), "/audit?actor=" + url.QueryEscape(`"><script>`), "/rules/x", "/",
-		"/?q=" + url.QueryEscape(hostile[:60]), "/?agent=" + url.QueryEscape(`"><script>`), "/decisions/" + answer.Event, "/pending"}
+		"/feed", "/feed?q=" + url.QueryEscape(hostile[:60]), "/feed?agent=" + url.QueryEscape(`"><script>`), "/decisions/" + answer.Event, "/pending"}
 }
 
 // TestHostileWords: nothing an agent writes becomes markup or disappears from sight.
@@ -327,7 +330,7 @@ func TestHostileWords(t *testing.T) {
 // routes are all pages about what happens, each with what it takes: an address and the rights' names.
 func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs string } {
 	return []struct{ method, path, needs string }{
-		{"GET", "/", "see"}, {"GET", "/decisions/" + answer.Event, "see"}, {"GET", "/events/" + answer.Event + "/receipt", "see"},
+		{"GET", "/", "see"}, {"GET", "/feed", "see"}, {"GET", "/decisions/" + answer.Event, "see"}, {"GET", "/events/" + answer.Event + "/receipt", "see"},
 		{"GET", "/pending", "see"}, {"GET", "/agents", "see"}, {"GET", "/challenges", "see"}, {"GET", "/trust", "see"}, {"GET", "/grants", "see"},
 		{"GET", "/tools", "see"}, {"GET", "/tools/show?subject=files.read", "see"}, {"GET", "/orders/new?verb=approve-tool&subject=none", "answer"},
 		{"GET", "/rules", "see"}, {"GET", "/rules/fs.delete-root", "see"}, {"GET", "/system", "see"},

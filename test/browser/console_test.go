@@ -87,7 +87,7 @@ func TestAnOperatorEnrolsAndAnswersAnMCPClientWithAPasskey(t *testing.T) {
 	olga.sees(push)
 	olga.follows(`//main//a[.="` + request + `"]`)
 	olga.sees(push)
-	olga.sees("This is what is signed")
+	olga.touches(`//summary[.="This is what is signed"]`)
 	olga.sees(`request: "` + request + `"`)
 	olga.presses("Approve once, with a passkey")
 	olga.sees("Approved and not used yet")

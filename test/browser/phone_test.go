@@ -18,7 +18,7 @@ func TestAPhoneIsEnoughToAnswer(t *testing.T) {
 	agent := h.overStdio("builder")
 	agent.begins()
 	request := agent.asks(hostile)
-	for _, path := range []string{"/", "/sessions", "/pending"} {
+	for _, path := range []string{"/", "/feed", "/sessions", "/pending"} {
 		olga.open(path)
 	}
 	olga.sees("⟦U+202E⟧")
@@ -59,7 +59,7 @@ func TestNoPageShowsWhatAnAgentHid(t *testing.T) {
 	agent.begins()
 	agent.stops("sudo rm -rf / #" + hostile)
 	seen := map[string]bool{}
-	for _, path := range append([]string{"/", "/pending", "/agents", "/challenges", "/trust", "/grants", "/rules",
+	for _, path := range append([]string{"/", "/feed", "/pending", "/agents", "/challenges", "/trust", "/grants", "/rules",
 		"/rules/past?days=7", "/audit", "/system", "/sessions"},
 		anna.linked("/", "/pending", "/audit")...) {
 		if !seen[path] {

@@ -14,7 +14,7 @@ func TestTheFeedIsLive(t *testing.T) {
 	ada.enrol(h.link("operator", "add", "ada", "--role", "admin", "--enrol"), "ada")
 	builder := h.overStdio("builder")
 	builder.begins()
-	ada.open("/")
+	ada.open("/feed")
 	ada.sees("new ones appear by themselves")
 	builder.asks("git push --force origin release")
 	ada.sees("git push --force origin release")
@@ -43,7 +43,7 @@ func TestTheBrowserChecksAReceiptByItself(t *testing.T) {
 	builder.begins()
 	builder.asks("git push --force origin release")
 	builder.step("npm publish")
-	ada.open("/")
+	ada.open("/feed")
 	ada.follows(`//li[contains(., "npm publish")]/a`)
 	ada.sees("hashes lead from the event's bytes to the checkpoint's root, and the key signed the checkpoint")
 	for change, want := range map[string]string{

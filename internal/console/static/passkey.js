@@ -17,7 +17,8 @@
     clientExtensionResults: {}, response,
   });
   // What is asked of the passkey: the hash of the one statement, or of a text that lists the hash of each.
-  const challenge = async (form) => {
+  const challenge = async (form, by) => {
+    if (by && by.dataset.hash) return bytes(by.dataset.hash);
     if (form.dataset.batch === undefined) return bytes(form.dataset.challenge);
     const hashes = [...form.querySelectorAll("input[data-hash]:checked")].map((box) => bytes(box.dataset.hash));
     if (hashes.length === 0) throw new Error("tick at least one request");
@@ -26,14 +27,14 @@
     const list = "Interlock batch, version 1\n" + hashes.map((raw) => hex(raw) + "\n").join("");
     return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(list)));
   };
-  const get = async (form) => {
+  const get = async (form, by) => {
     const data = form.dataset;
     const credential = await navigator.credentials.get({ publicKey: {
-      challenge: await challenge(form), rpId: data.host, userVerification: "required", timeout: 120000,
+      challenge: await challenge(form, by), rpId: data.host, userVerification: "required", timeout: 120000,
       allowCredentials: (data.allow || "").split(" ").filter(Boolean).map((id) => ({ type: "public-key", id: bytes(id) })),
     } });
     const r = credential.response;
-    form.elements.assertion.value = plain(credential, {
+    return plain(credential, {
       clientDataJSON: text(r.clientDataJSON), authenticatorData: text(r.authenticatorData), signature: text(r.signature),
     });
   };
@@ -47,10 +48,20 @@
       attestation: "none", timeout: 120000,
     } });
     const r = credential.response;
-    form.elements.credential.value = plain(credential, {
+    return plain(credential, {
       clientDataJSON: text(r.clientDataJSON), attestationObject: text(r.attestationObject),
       transports: r.getTransports ? r.getTransports() : [],
     });
+  };
+  // An answer that leaves the page where it is. Whether it counted shows when the page is read again.
+  const sendInPlace = async (form, by, fields, to) => {
+    const answer = await fetch(to, { method: "POST", body: fields, redirect: "manual" });
+    if (answer.type !== "opaqueredirect") {
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const said = page.querySelector("main [role=alert]");
+      throw new Error(said ? said.textContent : "it was not taken");
+    }
+    document.dispatchEvent(new CustomEvent("interlock:answered"));
   };
   const secret = location.hash.slice(1);
   for (const form of document.querySelectorAll("form[data-passkey]")) {
@@ -58,24 +69,45 @@
       form.elements.secret.value = secret;
       history.replaceState(null, "", location.pathname + location.search);
     }
-    form.addEventListener("submit", async (event) => {
-      if (event.submitter && event.submitter.dataset.plain !== undefined) return;
-      event.preventDefault();
-      const status = form.querySelector("[role=status]");
-      try {
-        if (status) status.textContent = "Waiting for your passkey…";
-        await (form.dataset.passkey === "create" ? create(form) : get(form));
-        if (event.submitter && event.submitter.name) { // which button it was is lost otherwise
-          const verb = document.createElement("input");
-          verb.type = "hidden";
-          verb.name = event.submitter.name;
-          verb.value = event.submitter.value;
-          form.append(verb);
-        }
-        form.submit();
-      } catch (error) {
-        if (status) status.textContent = "The passkey did not answer: " + error.message;
-      }
-    });
   }
+  document.addEventListener("submit", async (event) => {
+    const form = event.target, by = event.submitter, data = form.dataset;
+    if (data.passkey === undefined) return;
+    const signs = data.plain === undefined && !(by && by.dataset.plain !== undefined), stays = data.inplace !== undefined;
+    if (!signs && !stays) return;
+    event.preventDefault();
+    if (data.busy) return;
+    data.busy = "1";
+    const status = form.querySelector("[role=status]"), say = (text) => { if (status) status.textContent = text; };
+    // What is sent is what stood there when the button was pressed, whatever the page shows until the passkey has answered.
+    const fields = new URLSearchParams(new FormData(form)), to = (by && by.getAttribute("formaction")) || form.getAttribute("action");
+    if (by && by.name) fields.set(by.name, by.value); // which button it was is lost otherwise
+    try {
+      if (signs) {
+        say("Waiting for your passkey…");
+        const created = data.passkey === "create";
+        fields.set(created ? "credential" : "assertion", await (created ? create(form) : get(form, by)));
+      }
+      if (stays) {
+        say("Answering…");
+        await sendInPlace(form, by, fields, to);
+        say("");
+      } else {
+        const sent = document.createElement("form");
+        sent.method = "post";
+        sent.action = to;
+        for (const [name, value] of fields) {
+          const field = document.createElement("input");
+          [field.type, field.name, field.value] = ["hidden", name, value];
+          sent.append(field);
+        }
+        document.body.append(sent);
+        sent.submit();
+        return;
+      }
+    } catch (error) {
+      say((error.name === "Error" ? "It was not answered: " : "The passkey did not answer: ") + error.message);
+    }
+    delete data.busy;
+  });
 })();

@@ -1,0 +1,170 @@
+package console
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"interlock/internal/ledger"
+)
+
+const (
+	catchChunk = 500                   // entries read at once, which a page in want of the store does not notice
+	catchWait  = 60 * time.Millisecond // how long a page waits for what is new to be counted
+	catchFar   = 100_000               // entries; whoever is further behind begins anew from the log's end
+)
+
+// A counter keeps a rollup up with the log while somebody looks. What is new is read forwards; what was there before is read from the
+// end backwards, so that today is there first.
+type counter struct {
+	log  Log
+	now  func() time.Time
+	done <-chan struct{}
+
+	mu      sync.Mutex
+	rolled  *rollup
+	low     int64 // entries from low to before high are counted
+	high    int64 // -1: none yet
+	size    int64 // of the log, when it was looked at last
+	whole   bool  // all of the last month is counted, up to size
+	reading chan struct{}
+	failed  error
+}
+
+func newCounter(log Log, now func() time.Time, done <-chan struct{}) *counter {
+	return &counter{log: log, now: now, done: done, rolled: newRollup(), high: -1}
+}
+
+// counting is how far a counter has come.
+type counting struct {
+	Whole   bool
+	Counted int64
+	Size    int64
+	failed  error
+}
+
+// view has a function look at what is counted, after waiting a moment for what is new. The function must not keep what it is given.
+func (c *counter) view(ctx context.Context, look func(*rollup)) counting {
+	c.mu.Lock()
+	if c.reading == nil {
+		c.reading = make(chan struct{})
+		go c.read(context.WithoutCancel(ctx), c.reading)
+	}
+	reading := c.reading
+	c.mu.Unlock()
+	patience := time.NewTimer(catchWait)
+	defer patience.Stop()
+	select {
+	case <-reading:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	look(c.rolled)
+	return counting{Whole: c.whole, Counted: c.high - c.low, Size: c.size, failed: c.failed}
+}
+
+// read counts until nothing is left to count, and ends then.
+func (c *counter) read(ctx context.Context, finished chan struct{}) {
+	err := c.catchUp(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed, c.reading = err, nil
+	close(finished)
+}
+
+func (c *counter) catchUp(ctx context.Context) error {
+	head, err := c.log.Head(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.size = head.Size
+	if c.high < 0 || head.Size < c.high || head.Size-c.high > catchFar {
+		c.rolled, c.low, c.high, c.whole = newRollup(), head.Size, head.Size, false
+	}
+	high, low, whole := c.high, c.low, c.whole
+	c.mu.Unlock()
+	for high < head.Size {
+		if high, err = c.forwards(ctx, high); err != nil {
+			return err
+		}
+	}
+	for !whole {
+		if low, whole, err = c.backwards(ctx, low); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forwards counts the next entries, and says where it has come to.
+func (c *counter) forwards(ctx context.Context, from int64) (int64, error) {
+	list, next, _, err := c.chunk(ctx, ledger.From(from, catchChunk))
+	if err != nil {
+		return from, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count(list)
+	c.high = max(from+1, next) // an entry that is not there yet is not waited for
+	return c.high, nil
+}
+
+// backwards counts the entries before an index, and says whether that was the last that is young enough.
+func (c *counter) backwards(ctx context.Context, before int64) (low int64, whole bool, err error) {
+	var list []seen
+	if before > 0 {
+		if list, _, low, err = c.chunk(ctx, ledger.Before(before, catchChunk)); err != nil {
+			return before, false, err
+		}
+	}
+	whole = low <= 0
+	oldest := c.now().Add(-rollupHours * time.Hour)
+	if !whole && len(list) > 0 {
+		whole = true
+		for _, s := range list {
+			whole = whole && s.at.Before(oldest)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count(list)
+	c.low, c.whole = low, whole
+	return low, whole, nil
+}
+
+// chunk reads a span, and says after which entry it ends and with which it begins.
+func (c *counter) chunk(ctx context.Context, span ledger.Span) (list []seen, next, first int64, err error) {
+	select {
+	case <-c.done:
+		return nil, 0, 0, context.Canceled
+	default:
+	}
+	entries, err := c.log.Entries(ctx, "", span)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	for i, e := range entries {
+		if s, ok := see(e); ok {
+			list = append(list, s)
+		}
+		next = max(next, e.Index+1)
+		if i == 0 || e.Index < first {
+			first = e.Index
+		}
+	}
+	return list, next, first, nil
+}
+
+// count adds what was seen. What says that it comes from the future is left out: it would push out what is true.
+func (c *counter) count(list []seen) {
+	latest := c.now().Add(time.Hour)
+	oldest := c.now().Add(-rollupHours * time.Hour)
+	for _, s := range list {
+		if s.at.Before(latest) && s.at.After(oldest) {
+			c.rolled.add(s)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+
+	"interlock"
+	"interlock/internal/quorum"
+)
+
+// A check is whether one thing works that the others rest on.
+type check struct {
+	Name  string
+	State string // good, warn, bad or none
+	Says  string
+	Href  string
+}
+
+// Space is how much room a disk has, in bytes.
+type Space struct{ Free, Total uint64 }
+
+// Below these a disk is worth a word, and a worry.
+const (
+	littleSpace = 2 << 30
+	noSpace     = 256 << 20
+)
+
+// checks are what else the overview says about how things are. What can't be asked is said to be so.
+func (c *Console) checks(r *http.Request) []check {
+	mode := check{Name: "Mode", State: "good", Says: fmt.Sprintf("%s, profile %s", c.config.Facts.Mode, c.config.Facts.Profile), Href: "/system"}
+	if c.config.Facts.Mode != interlock.Enforcing {
+		mode.State, mode.Says = "bad", fmt.Sprintf("%s: nothing is held back", c.config.Facts.Mode)
+	}
+	list := []check{mode, c.logCheck(r), c.hookCheck()}
+	if c.config.Disk != nil {
+		list = append(list, c.diskCheck())
+	}
+	channels := check{Name: "Channels", State: "good", Says: titleList(c.config.Facts.Channels), Href: "/system#channels"}
+	if len(c.config.Facts.Channels) == 0 {
+		channels.State, channels.Says = "none", "none: questions and codes wait here for somebody who looks"
+	}
+	return append(list, channels, c.shadowCheck(r))
+}
+
+func (c *Console) logCheck(r *http.Request) check {
+	one := check{Name: "Log", State: "good", Href: "/system#log"}
+	head, err := c.config.Log.Head(r.Context())
+	switch {
+	case err != nil:
+		one.State, one.Says = "bad", "it can't be read"
+	case head.Size > 0 && len(head.Checkpoint) == 0:
+		one.State, one.Says = "bad", "its newest head is not signed"
+	default:
+		one.Says = numbered(int(head.Size), "event", "events") + " under a signed head"
+	}
+	return one
+}
+
+// hookCheck takes what is wrong from the warnings, which stand at the top of every page.
+func (c *Console) hookCheck() check {
+	one := check{Name: "Hooks", State: "good", Says: "nothing is wrong with what is registered", Href: "/system"}
+	if c.config.Warnings == nil {
+		one.State, one.Says = "none", "nobody looks after them here"
+	} else if wrong := c.config.Warnings(); len(wrong) > 0 {
+		one.State, one.Says = "bad", numbered(len(wrong), "thing is wrong: it stands", "things are wrong: they stand")+" at the top of this page"
+	}
+	return one
+}
+
+func (c *Console) diskCheck() check {
+	one := check{Name: "Disk", State: "good", Href: "/system"}
+	space, err := c.config.Disk()
+	if err != nil || space.Total == 0 {
+		one.State, one.Says = "warn", "it can't be told how much room is left"
+		return one
+	}
+	one.Says = fmt.Sprintf("%s free of %s", bytesInWords(space.Free), bytesInWords(space.Total))
+	switch {
+	case space.Free < noSpace:
+		one.State, one.Says = "bad", one.Says+": when it is full, nothing is allowed any more"
+	case space.Free < littleSpace:
+		one.State = "warn"
+	}
+	return one
+}
+
+func bytesInWords(n uint64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%d MB", n>>20)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+}
+
+func (c *Console) shadowCheck(r *http.Request) check {
+	one := check{Name: "Shadow rules", State: "none", Says: "no ruleset decides beside the one in force", Href: "/rules/past"}
+	if c.config.Shadow == nil {
+		return one
+	}
+	state, err := c.config.Shadow(r.Context())
+	switch {
+	case err != nil:
+		one.State, one.Says = "warn", "it can't be told what decides in the shadow"
+	case state.Shadow != nil && state.Over:
+		one.Says = "a shadow has run its time: look at what it found"
+	case state.Shadow != nil:
+		parted := 0
+		for _, change := range state.Shadow.Changes {
+			parted += change.Count
+		}
+		one.State = "good"
+		one.Says = fmt.Sprintf("one has decided %s; %s otherwise than those in force", numbered(state.Shadow.Decisions, "time", "times"),
+			comma(int64(parted)))
+	}
+	return one
+}
+
+// peopleCheck says whether people still look at what they answer.
+func peopleCheck(answers []quorum.Answered) check {
+	one := check{Name: "People", State: "good", Says: "nothing suggests that they have stopped looking", Href: "/system#people"}
+	health := quorum.HealthOf(answers)
+	switch {
+	case len(health.Alarms) > 0:
+		one.State, one.Says = "warn", health.Alarms[0]
+	case health.Answers == 0:
+		one.State, one.Says = "none", "nobody has answered a question yet"
+	case health.Answers < 10:
+		one.Says = "too few answers to tell whether they look"
+	}
+	return one
+}
