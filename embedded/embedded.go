@@ -198,7 +198,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		err = adm.Start(ctx)
 	}
 	if err == nil && len(settled.Refused) > 0 && !quietly {
-		err = adm.RefuseSettings(ctx, settled.Says())
+		_, err = adm.RefuseSettings(ctx, settled.Says())
 	}
 	if err == nil && !options.Brief {
 		err = holdBroken(ctx, adm, heldSnapshots(ctx, opened))

@@ -38,16 +38,17 @@ type lookout struct {
 	socket  string // empty: this process has none
 	listens string // the mark of the socket as it was opened
 
-	mutex sync.Mutex
-	dirs  []string
-	wrong []string
-	heard map[int64]time.Time // alerts of other processes, by index
-	texts map[int64]string
-	last  int64 // the newest alert that was looked at; -1: none yet
-	was   bool  // the look before found hooks unregistered
-	said  string
-	looks int
-	apart []string // where histories part, as it was found last
+	mutex  sync.Mutex
+	dirs   []string
+	wrong  []string
+	heard  map[int64]time.Time // alerts of other processes, by index
+	texts  map[int64]string
+	last   int64 // the newest alert that was looked at; -1: none yet
+	was    bool  // the look before found hooks unregistered
+	said   string
+	weaker string // the settings that this process has told of last
+	looks  int
+	apart  []string // where histories part, as it was found last
 }
 
 func newLookout(p *program, backend *embedded.Backend, socket string, logger *slog.Logger) *lookout {
@@ -136,7 +137,11 @@ func (l *lookout) settings(ctx context.Context) (found []string) {
 	}
 	if said := now.Says(); said != "" {
 		found = append(found, said)
-		if err := l.backend.RefuseSettings(ctx, said); err != nil && ctx.Err() == nil {
+		told, err := l.backend.RefuseSettings(ctx, said)
+		if told {
+			l.weaker = redacted(said)
+		}
+		if err != nil && ctx.Err() == nil {
 			l.logger.Warn("an alert could not be recorded", "error", err.Error())
 		}
 	}
@@ -188,6 +193,12 @@ func (l *lookout) others(ctx context.Context) (lately []string) {
 		}
 		event, err := auditlog.ParseEvent(e.Body)
 		if err != nil || now().Sub(event.Recorded) > bannerFor || message == l.said {
+			continue
+		}
+		if code == admission.AlertSettings { // which settings have no effect is looked at besides, as they are now
+			if l.last >= 0 && message != l.weaker {
+				l.backend.Tell(code, message)
+			}
 			continue
 		}
 		l.heard[e.Index], l.texts[e.Index] = event.Recorded, message

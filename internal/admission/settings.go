@@ -214,16 +214,20 @@ func ReadSettingsOrder(ctx context.Context, load func(context.Context, ...ledger
 // maxToldSettings bounds how many sets of settings are remembered of a day, of which people were told.
 const maxToldSettings = 16
 
-// toldOf adds to what people were told on a day, which is all of it; known where they were.
-func toldOf(before, day, why string) (after string, known bool) {
+// toldOf adds to what people were told on a day, which is all of it; known where they were. What a process recorded that reaches nobody
+// is told once more, by one that does.
+func toldOf(before, day, why string, reaches bool) (after string, known bool) {
 	sum := sha256.Sum256([]byte(why))
 	words := strings.Fields(before)
 	if len(words) == 0 || words[0] != day {
 		words = []string{day}
 	}
 	name := hex.EncodeToString(sum[:8])
-	if slices.Contains(words, name) {
+	if slices.Contains(words, name+"!") || !reaches && slices.Contains(words, name) {
 		return before, true
+	}
+	if reaches {
+		name += "!"
 	}
 	if words = append(words, name); len(words) > maxToldSettings+1 {
 		words = slices.Delete(words, 1, 2)
@@ -232,13 +236,13 @@ func toldOf(before, day, why string) (after string, known bool) {
 }
 
 // RefuseSettings records, and tells people, that settings have no effect because they are weaker than was ordered: once a day for the
-// same ones, however often something starts under them.
-func (a *Admission) RefuseSettings(ctx context.Context, why string) error {
+// same ones, however often something starts under them. told says that it was this time.
+func (a *Admission) RefuseSettings(ctx context.Context, why string) (told bool, err error) {
 	why = a.redact(why)
 	day := a.config.Now().UTC().Format(time.DateOnly)
-	_, err := a.commit(ctx, a.rows(key(ledger.Setting, settingWeaker)), func(standing ledger.Standing) (ledger.Change, error) {
+	_, err = a.commit(ctx, a.rows(key(ledger.Setting, settingWeaker)), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
-		said, known := toldOf(standing.Settings[settingWeaker], day, why)
+		said, known := toldOf(standing.Settings[settingWeaker], day, why, a.config.Alert != nil)
 		if known {
 			return change, errUnchanged
 		}
@@ -247,10 +251,10 @@ func (a *Admission) RefuseSettings(ctx context.Context, why string) error {
 			auditlog.AlertRecord{Code: AlertSettings, Message: why})
 	})
 	if errors.Is(err, errUnchanged) {
-		return nil
+		return false, nil
 	}
 	if err == nil && a.config.Alert != nil {
 		a.config.Alert(AlertSettings, why)
 	}
-	return err
+	return err == nil, err
 }

@@ -155,7 +155,7 @@ func TestRefuseSettings(t *testing.T) {
 	h := newHouse(t)
 	refuse := func(why string) {
 		t.Helper()
-		if err := h.RefuseSettings(t.Context(), why); err != nil {
+		if _, err := h.RefuseSettings(t.Context(), why); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,6 +165,15 @@ func TestRefuseSettings(t *testing.T) {
 	}
 	if n := h.count(interlock.EventAlert); n != 2 || len(h.alerts) != 2 {
 		t.Errorf("%d events and %d alerts of two things", n, len(h.alerts))
+	}
+	alone := newHouse(t, func(c *admission.Config) { c.Alert = nil })
+	for range 2 {
+		if _, err := alone.RefuseSettings(t.Context(), "mode has no effect"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := alone.count(interlock.EventAlert); n != 1 {
+		t.Errorf("%d events of a process that reaches nobody", n)
 	}
 	h.now = h.now.AddDate(0, 0, 1)
 	refuse("mode has no effect")
