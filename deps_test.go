@@ -73,7 +73,7 @@ admission                                               < hook, httpapi, mcpaql,
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp
 rpc                                                     < mcpaql, mcpgateway, upstream
-sse                                                     < console, mcphttp, upstream
+sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest                                      < console
 replay                                                  < console, httpapi
