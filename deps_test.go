@@ -74,7 +74,7 @@ mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp
 advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
-sse                                                     < console, mcphttp, upstream
+sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest                                      < console
 replay                                                  < console, httpapi

@@ -43,6 +43,7 @@ type fakeBackend struct {
 	down     bool // the store is gone
 	hold     chan struct{}
 	held     chan struct{}
+	watches  []chan struct{}
 	reading  chan struct{} // says that the head is read, and waits for read
 	read     chan struct{}
 }

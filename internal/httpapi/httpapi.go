@@ -140,6 +140,7 @@ type Config struct {
 	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
 	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
 	Past    Past                        // optional: what other rules would have decided; asked for on the local door
+	Waits   Waits                       // optional: lets the side that asked wait for the answer
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
@@ -156,6 +157,10 @@ type Server struct {
 	// Requests under way: of agents, by credential; of these, those that read the log; of whoever has shown no credential, by
 	// address; and on the socket without a token. None of them takes room from another.
 	agents, readers, strangers, hooks *slots
+	waiters                           *slots // of those who wait for people, which takes none of these
+
+	serving context.Context // ends when the server does, for whoever waits
+	end     context.CancelFunc
 }
 
 // New returns a server that is not listening yet, or an error that names the missing field.
@@ -183,7 +188,8 @@ func New(c Config) (*Server, error) {
 	}
 	c.Limits = c.Limits.withDefaults()
 	most, share := int(c.Limits.Concurrent), int(c.Limits.PerAgent)
-	return &Server{config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
+	serving, end := context.WithCancel(context.Background())
+	return &Server{serving: serving, end: end, waiters: newSlots(most, share, max(most/64, 1)), config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
 		agents:    newSlots(most, share, max(most/64, 1)), // what other agents can't take
 		readers:   newSlots(most, int(c.Limits.Readings), int(c.Limits.Readings)),
 		strangers: newSlots(most, share, 0),
@@ -250,11 +256,12 @@ const (
 	routeHeard
 	routeWhatIf
 	routeShadow
+	routeWait
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
-	"whatif", "shadow"}
+	"whatif", "shadow", "wait"}
 
 func routeOf(path string) route {
 	switch path {
@@ -289,6 +296,9 @@ func routeOf(path string) route {
 	case "/mcp":
 		return routeMCP
 	}
+	if _, waits := waitPath(path); waits {
+		return routeWait
+	}
 	if governs(path) {
 		return routeGovernance
 	}
@@ -316,7 +326,7 @@ func (x *exchange) serve() {
 		x.server.config.MCP.ServeHTTP(seen, x.body.in(x.r))
 		x.status = seen.status
 		return
-	case routeDecide, routeOutcome, routeHeard, routeEvaluation, routeEvaluations:
+	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -363,6 +373,8 @@ func (x *exchange) hand() {
 		x.outcome()
 	case routeHeard:
 		x.heard()
+	case routeWait:
+		x.wait()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

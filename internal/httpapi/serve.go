@@ -37,6 +37,7 @@ func (s *Server) Serve(ctx context.Context, networkListener, localListener net.L
 	case err = <-failed:
 		err = fmt.Errorf("serving: %w", err)
 	}
+	s.end()
 	return errors.Join(err, s.drain(servers))
 }
 
