@@ -158,7 +158,9 @@ func (s *setup) register() error {
 				s.record.Backups = append(s.record.Backups, backup)
 			}
 		}
-		s.left = append(s.left, a.harness.Note)
+		if a.plan.Changes() {
+			s.left = append(s.left, a.harness.Note)
+		}
 	}
 	return s.writeRecord()
 }
@@ -247,10 +249,12 @@ func (s *setup) prove() error {
 		if c.Name == "registered" && c.Harness == "" && len(s.agents) == 0 {
 			continue // which is what is left to do
 		}
-		if c.Status == statusFail {
+		if c.Status == statusFail && c.Harness == "codex" && strings.Contains(c.Detail, "/hooks") { // which only its user can do
+			c.Status = "todo"
+		} else if c.Status == statusFail {
 			failed++
 		}
-		if c.Status == statusFail || c.Status == statusWarn || c.Name == "canary" || c.Name == "server" || c.Name == "store" {
+		if c.Status == statusFail || c.Status == statusWarn || c.Status == "todo" || c.Name == "canary" || c.Name == "server" || c.Name == "store" {
 			took := ""
 			if c.Micros > 0 {
 				took = fmt.Sprintf(" (%.1f ms)", float64(c.Micros)/1000)

@@ -36,7 +36,7 @@ func (c *setupCommand) undo(p *program) error {
 	if err != nil {
 		return err
 	}
-	if !u.show() {
+	if !u.show(c) {
 		fmt.Fprintf(p.stdout, "nothing of Interlock's is set up for %s\n", u.home)
 		return nil
 	}
@@ -123,7 +123,7 @@ func (u *takingBack) lookHooks(own string) error {
 }
 
 // show says what would be taken back, and reports whether there is anything.
-func (u *takingBack) show() bool {
+func (u *takingBack) show(c *setupCommand) bool {
 	var lines []string
 	row := func(what, text string) { lines = append(lines, fmt.Sprintf("  %-9s %s", what, text)) }
 	if u.record.Service != "" {
@@ -139,7 +139,14 @@ func (u *takingBack) show() bool {
 		row("program", program.Path)
 	}
 	if exists(u.home) && (u.known || store.Exists(u.home)) {
-		row("home", u.home+", with the log; you are asked before it goes")
+		switch {
+		case c.DeleteLog:
+			row("home", u.home+", with the log in it")
+		case c.KeepLog || c.Yes:
+			row("home", u.home+", which stays, with the log in it")
+		default:
+			row("home", u.home+", with the log in it; you are asked before it goes")
+		}
 	}
 	if len(lines) > 0 {
 		fmt.Fprintln(u.stdout, "To be taken back:\n"+strings.Join(lines, "\n"))
