@@ -222,9 +222,14 @@ func (b *browser) challenge(page answer, action string) []byte {
 	if match == nil {
 		b.h.t.Fatalf("nothing to sign in:\n%s", page.body)
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(match[1])
+	return decoded(b.h.t, match[1])
+}
+
+func decoded(t testing.TB, text string) []byte {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		b.h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return raw
 }

@@ -42,9 +42,17 @@
     return page;
   };
   const tickedIn = (root) => [...root.querySelectorAll("input[name=id]:checked")].map((box) => box.value);
+  // What has just moved under a finger takes no press.
+  const settle = (e) => {
+    e.classList.add("settling");
+    setTimeout(() => e.classList.remove("settling"), 600);
+  };
   const bar = () => {
     const one = document.querySelector(".bar");
-    if (one) one.classList.toggle("idle", tickedIn(document).length === 0);
+    if (!one) return;
+    const idle = tickedIn(document).length === 0;
+    if (!idle && one.classList.contains("idle")) settle(one);
+    one.classList.toggle("idle", idle);
   };
   const became = (page, id) => {
     const said = page.querySelector("[data-became='" + CSS.escape(id) + "']");
@@ -72,10 +80,10 @@
   };
   const merge = (page) => {
     const cards = document.getElementById("cards"), fresh = page.getElementById("cards");
-    const after = document.getElementById("after"), nextAfter = page.getElementById("after");
-    if (after && nextAfter) after.replaceChildren(...nextAfter.childNodes);
     if (!cards) {
       if (fresh) live().replaceChildren(...page.querySelector("[data-live]").childNodes);
+      bar();
+      tell();
       return;
     }
     const list = fresh ? [...fresh.children] : [];
@@ -94,10 +102,9 @@
       cards.insertBefore(card, place);
       moved = true;
     }
-    if (moved) { // what has just moved under a finger takes no press
-      cards.classList.add("settling");
-      setTimeout(() => cards.classList.remove("settling"), 600);
-    }
+    const after = document.getElementById("after"), nextAfter = page.getElementById("after");
+    if (after && nextAfter) after.replaceChildren(...nextAfter.childNodes); // last: what became of others is read from there
+    if (moved) settle(cards);
     bar();
     tell();
   };
