@@ -2,6 +2,7 @@ package interlock
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -50,8 +51,8 @@ func (s *Scope) Check(kind Kind) error {
 	if !ok || len(s.Words) > 0 || s.Text != "" || kind == KindFile && (len(arguments) != 1 || arguments["path"] == nil) {
 		return refuse("name the arguments as a JSON object; of a file, its path and nothing else")
 	}
-	for _, value := range arguments { // any order: each is refused alike
-		if text, is := stringOf(value); is && loose(text) {
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if text, is := stringOf(arguments[name]); is && loose(text) {
 			return refuse("a * stands for a part of a word; a text that is * alone, or - and *, could be anything")
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"interlock/internal/fileio"
 )
 
 // A journal remembers how things were before each step of a setup, so that one that fails leaves everything as it was.
@@ -58,7 +60,7 @@ func (j *journal) keep(path string) error {
 
 // copyAside keeps a file's content where it can't have a second name.
 func copyAside(j *journal, path string, info fs.FileInfo) error {
-	data, err := os.ReadFile(path)
+	data, err := fileio.Plain(path, maxProgram)
 	if err != nil {
 		return err
 	}

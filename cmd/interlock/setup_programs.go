@@ -168,8 +168,11 @@ func unwritten(path string, err error) error {
 	return interlock.Errorf(interlock.CodeUnavailable, "", "%s can't be written: %s", path, fileio.Reason(err))
 }
 
+// maxProgram is the greatest size, in bytes, of a file that is copied or kept aside: more than any of ours has.
+const maxProgram = 256 << 20
+
 func copyProgram(from, to string) error {
-	data, err := os.ReadFile(from)
+	data, err := fileio.Plain(from, maxProgram)
 	if err != nil {
 		return err
 	}

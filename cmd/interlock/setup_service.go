@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/startup"
@@ -92,7 +93,7 @@ func (s *setup) serviceChanges() bool {
 			return true
 		}
 	}
-	have, err := os.ReadFile(s.service.File)
+	have, err := fileio.Plain(s.service.File, maxProgram)
 	return !s.running || s.service.File != "" && (err != nil || !bytes.Equal(have, s.service.Content))
 }
 

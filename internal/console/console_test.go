@@ -82,8 +82,8 @@ func open(t testing.TB, rules ...string) *house {
 		Always: func(ctx context.Context, id string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error) {
 			return h.granted(ctx, id, aim)
 		},
-		Disk:     func() (console.Space, error) { return h.room, nil },
-		Latency:  func() console.Latency { return h.latency },
+		Disk:    func() (console.Space, error) { return h.room, nil },
+		Latency: func() console.Latency { return h.latency },
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},

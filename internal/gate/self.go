@@ -151,8 +151,10 @@ func commandsInterlock(words []string) bool {
 		return false
 	}
 	switch command {
-	case "", "help", "version", "check", "doctor", "pending", "bench", "conformance", "eval":
+	case "", "help", "version", "completion", "check", "doctor", "pending", "agents", "bench", "conformance", "eval":
 		return false
+	case "settings":
+		return second != "show"
 	case "rules":
 		return second == "" || !contains(second, "list", "test", "lint", "diff", "show", "hits", "suppressions")
 	case "audit":
