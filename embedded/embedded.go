@@ -145,7 +145,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		return nil, err
 	}
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
-	settled, err := settledBy(ctx, c, opened, verify)
+	settled, err := settledBy(ctx, c, opened, verify, sealer.Answers().Pin())
 	if err != nil {
 		opened.Close()
 		return nil, err

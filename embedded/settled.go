@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"strings"
 	"time"
 
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/harness"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store"
@@ -24,6 +26,7 @@ type Settled struct {
 	Refused []Refusal                 // settings that have no effect
 
 	governed bool
+	replaced bool          // the home is another than hooks were installed for: whoever governed that is not known here
 	base     config.Config // what is ordered, or is the default
 }
 
@@ -36,7 +39,7 @@ type Refusal struct {
 
 // settledBy finds out what is in force in place of settings that somebody wrote. Without anybody who governs it is these: nobody could
 // order others.
-func settledBy(ctx context.Context, wanted config.Config, port store.Port, verify quorum.Verifier) (Settled, error) {
+func settledBy(ctx context.Context, wanted config.Config, port store.Port, verify quorum.Verifier, pin string) (Settled, error) {
 	settled := Settled{Config: wanted}
 	order, err := admission.ReadSettingsOrder(ctx, port.Load, verify, time.Now().UTC())
 	if err != nil {
@@ -62,7 +65,11 @@ func settledBy(ctx context.Context, wanted config.Config, port store.Port, verif
 		return settled, nil
 	}
 	if !settled.governed {
-		if settled.governed, err = isGoverned(ctx, port); err != nil || !settled.governed {
+		if settled.governed, err = isGoverned(ctx, port); err == nil && !settled.governed {
+			user, _ := os.UserHomeDir() // without one no hook was installed
+			settled.replaced = harness.Replaced(user, wanted.Home, pin)
+		}
+		if err != nil || !settled.governed && !settled.replaced {
 			return settled, err
 		}
 	}
@@ -112,6 +119,10 @@ func (s Settled) Says() string {
 	if s.Order.Problem != "" {
 		why = fmt.Sprintf(" (the order of %.64q counts no more: %s)", s.Order.Operator, s.Order.Problem)
 	}
+	if s.replaced {
+		return "this home is another than the one that hooks were installed for, so settings that are weaker than the default have no effect: " +
+			strings.Join(list, ", ") + "; if you began it anew, run interlock install again; otherwise look for who took the one of before away"
+	}
 	return "settings that are weaker than an admin has ordered" + why + " have no effect: " + strings.Join(list, ", ") +
 		"; put them back, or have an admin order them: interlock settings adopt --key FILE --reason TEXT"
 }
@@ -147,7 +158,7 @@ func (s Settled) Weaker(runs config.Config) (names []string) {
 
 // Settle is what would be in force now in place of settings that somebody wrote.
 func (b *Backend) Settle(ctx context.Context, wanted config.Config) (Settled, error) {
-	return settledBy(ctx, wanted, b.Store, b.verify)
+	return settledBy(ctx, wanted, b.Store, b.verify, b.Answers.Pin())
 }
 
 // SettingsOrder is the order about settings that stands now.

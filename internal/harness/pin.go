@@ -44,6 +44,19 @@ func ServerKey(userHome, agent, home string) (witness.Key, error) {
 	return key, nil
 }
 
+// Replaced reports whether a hook was installed for a home when that had another key: then another home is there now.
+func Replaced(userHome, home, key string) bool {
+	if userHome == "" || key == "" {
+		return false
+	}
+	for _, agent := range Names() {
+		if pin, err := pinned(PinFile(userHome, agent), home); err == nil && pin != "" && pin != key {
+			return true
+		}
+	}
+	return false
+}
+
 // pinned is what a file pins for a home; empty where it pins nothing.
 func pinned(path, home string) (string, error) {
 	text, err := quickRead(path, 0o022)
