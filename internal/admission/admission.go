@@ -243,6 +243,8 @@ type Config struct {
 	Renew func() Renewal
 	// optional: finds out who ordered the operator's rules of an evaluator, and puts others in their place where that is needed
 	OrderRules func(ctx context.Context, e *Evaluator) error
+	// optional: what the log says of the rows beside it, oldest first, for mending them
+	Said func(ctx context.Context) ([]ledger.Row, error)
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed

@@ -101,6 +101,10 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(string(h.Rules().Digest()), string(digest))
 	},
+	interlock.VerbMend: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about(interlock.MendSubject, string(ledger.PlanDigest(nil)))
+	},
 	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("ruleset:sha256:01", "")
