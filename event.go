@@ -19,6 +19,7 @@ const (
 	EventIncident     EventType = "SECURITY_INCIDENT" // an operator reports that something can't be trusted (MACE)
 	EventHalt         EventType = "FORCE_HALT_REPLAY" // nothing is decided or made again under something (MACE)
 	EventHaltClear    EventType = "FORCE_HALT_CLEAR"  // an operator's order ends that (MACE)
+	EventMended       EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
 	EventIdentity     EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
 	EventRuleset      EventType = "RULESET_CHANGE"    // another ruleset digest is in force
 	EventMode         EventType = "MODE_CHANGE"       // another mode or profile is in force
@@ -64,7 +65,8 @@ type Entry struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
-		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventIdentity, EventRuleset, EventMode, EventRefusal, EventSuppression,
+		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
+		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,

@@ -39,6 +39,8 @@ const (
 	VerbHold Verb = "hold"
 	// end a hold; Subject is its name; loosens
 	VerbClearHold Verb = "clear-hold"
+	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
+	VerbMend Verb = "mend"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens
@@ -49,6 +51,9 @@ const (
 	VerbSuppress Verb = "suppress" // keep a rule silent; Subject is the rule; see [Suppression]
 	VerbLift     Verb = "lift"     // end a suppression; Subject is its id
 )
+
+// MendSubject is what an order to mend is about.
+const MendSubject = "store"
 
 // An Order is an operator's act other than the answer to a request. It counts only with a proof over its
 // statement, see package quorum.

@@ -1,10 +1,14 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
+	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
 
@@ -78,3 +82,28 @@ func (b *Backend) CheckStandingUntil(ctx context.Context, tell func(error)) {
 		}
 	}
 }
+
+// SaidOf is what the log says of the rows beside it, oldest first.
+func SaidOf(ctx context.Context, log interface {
+	Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error)
+}) (rows []ledger.Row, err error) {
+	var found []interlock.Entry
+	for _, kind := range interlock.EventTypes() {
+		if kind == interlock.EventDecision || kind == interlock.EventOutcome {
+			continue // which there are many of, and which say nothing of it
+		}
+		entries, err := log.Entries(ctx, kind, ledger.Before(-1, maxSaid))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, entries...)
+	}
+	slices.SortFunc(found, func(a, b interlock.Entry) int { return cmp.Compare(a.Index, b.Index) })
+	for _, e := range found {
+		rows = append(rows, auditlog.Said(e)...)
+	}
+	return rows, nil
+}
+
+// maxSaid bounds how many events of a kind are looked through for what they say of rows, the newest.
+const maxSaid = 20_000

@@ -18,7 +18,7 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// auditCommand reads the log. Nothing here but archive needs the private key or writes to the store.
+// auditCommand reads the log. Nothing here but archive and mend needs the private key or writes to the store.
 type auditCommand struct {
 	List       auditListCommand       `cmd:"" help:"List the newest events, newest first."`
 	Show       auditShowCommand       `cmd:"" help:"Show one event; into a file or a pipe byte for byte."`
@@ -27,6 +27,7 @@ type auditCommand struct {
 	Prove      auditProveCommand      `cmd:"" help:"Print a receipt: the proof that one event is in the signed log."`
 	CheckProof auditCheckProofCommand `cmd:"" name:"check-proof" help:"Check a receipt offline, with the public key and the event."`
 	Export     auditExportCommand     `cmd:"" help:"Write the log as JSON lines, CloudEvents or OCSF."`
+	Mend       auditMendCommand       `cmd:"" help:"Show how to put right what somebody else did beside the log, and have it done by a signed order."`
 	Archive    auditArchiveCommand    `cmd:"" help:"Move old entries, and what they were decided from, into files that prove themselves."`
 }
 

@@ -244,6 +244,8 @@ type Config struct {
 	OrderRules func(ctx context.Context, e *Evaluator) error
 	// optional: refuses an order about settings that this program does not know, or could not read
 	Settings func(departures map[string]json.RawMessage) error
+	// optional: what the log says of the rows beside it, oldest first, for mending them
+	Said func(ctx context.Context) ([]ledger.Row, error)
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed

@@ -48,6 +48,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbAddAgent:       {reads: readPeople, do: (*Admission).addAgent},
 		interlock.VerbRevoke:         {reads: readPeople, do: (*Admission).revoke},
 		interlock.VerbWeakKeys:       {reads: readWeakKeys, do: (*Admission).setWeakKeys},
+		interlock.VerbMend:           {find: (*Admission).findMend, do: (*Admission).mend},
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
 		interlock.VerbHold:           {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
 		interlock.VerbClearHold:      {reads: readHold, find: findHold, do: (*Admission).clearHold},

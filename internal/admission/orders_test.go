@@ -118,6 +118,10 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(admission.SettingsSubject, detail)
 	},
+	interlock.VerbMend: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about(interlock.MendSubject, string(ledger.PlanDigest(nil)))
+	},
 	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("ruleset:sha256:01", "")

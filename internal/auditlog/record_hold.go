@@ -39,3 +39,17 @@ func (r HoldRecord) Payload() (json.RawMessage, error) {
 		Order *interlock.Order    `json:"order,omitempty"`
 	}{r.Name, r.Cause, r.Why, r.Event, r.Order})
 }
+
+// A MendRecord says that what somebody else did beside the log was put right, as it was shown to who ordered it.
+type MendRecord struct {
+	Plan  interlock.Digest
+	Order interlock.Order // redacted
+}
+
+// Payload renders the record.
+func (r MendRecord) Payload() (json.RawMessage, error) {
+	return payload("a mending", struct {
+		Plan  interlock.Digest `json:"plan"`
+		Order interlock.Order  `json:"order"`
+	}{r.Plan, r.Order})
+}

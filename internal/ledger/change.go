@@ -58,6 +58,7 @@ type Change struct {
 	Reads  []Ref
 	Writes []Row   // what stands from now on, or has ended; versions are the store's to give
 	Spends []Spend // what it uses up
+	Mend   *Mend   // what it puts right beside the log; for stores that can, see [Mend]
 }
 
 // A Row is one thing that stands in the ledger beside the log: an agent, a request, an operator's order. What its body

@@ -46,10 +46,14 @@ func (t *Tampered) Unwrap() error {
 
 // Name says what was done to which row.
 func (t *Tampered) Name() string {
-	if t.Kind == "" {
-		return t.What
+	name := t.What
+	if t.Kind != "" {
+		name = fmt.Sprintf("the %s %.80q %s", t.Kind, strings.ReplaceAll(t.Key, "\x00", "/"), t.What)
 	}
-	return fmt.Sprintf("the %s %.80q %s", t.Kind, strings.ReplaceAll(t.Key, "\x00", "/"), t.What)
+	if t.Table != "" {
+		name += " (table " + t.Table + ")"
+	}
+	return name
 }
 
 // Proved reports whether rows of a kind are believed only with a proof.

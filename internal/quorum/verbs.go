@@ -80,6 +80,8 @@ func Verbs() []Verb {
 		{Name: interlock.VerbClearHold, Loosens: true, Reason: true, Role: roleForces,
 			Needs:   "this order needs an operator with the admin role, or one of the council",
 			Subject: "a hold's name", Writes: "hold", Event: interlock.EventHaltClear},
+		{Name: interlock.VerbMend, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
+			Subject: "the store", Event: interlock.EventMended},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,
 			Subject: "which decisions", Event: interlock.EventReplayRequest},
 		{Name: interlock.VerbForceContinue, Loosens: true, Reason: true, Role: roleForces, Needs: needsReplay,

@@ -58,7 +58,7 @@ func openSQLite(home string, o Options) (*Store, error) {
 	}
 	s := &Store{Port: kept, Checking: kept}
 	if !o.ReadOnly {
-		s.Archiving = kept
+		s.Archiving, s.Mending = kept, kept
 	}
 	return s, nil
 }

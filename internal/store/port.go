@@ -49,13 +49,20 @@ type Archiving interface {
 	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)
 }
 
+// A Mending says what is wrong beside the log and what mending it would do; a change carries it out, see [ledger.Mend].
+type Mending interface {
+	// Repairs is a plan, given what the log says of rows, oldest first. It changes nothing.
+	Repairs(ctx context.Context, said []ledger.Row) ([]ledger.Repair, error)
+}
+
 // A Part is the name of what not every backend can do.
 type Part string
 
-// The names of [Archiving] and [Checking].
+// The names of [Archiving], [Checking] and [Mending].
 const (
 	PartArchiving Part = "archiving"
 	PartChecking  Part = "checking"
+	PartMending   Part = "mending"
 )
 
 // A Store is an opened backend: what each has, and, by their names, the parts that only some have. Open has seen to it that those
@@ -63,6 +70,7 @@ const (
 type Store struct {
 	Port
 	Archiving Archiving // nil where there is none: in a backend that can't, and in a store opened for reading
+	Mending   Mending   // likewise
 	Checking  Checking  // nil in a backend that can't; whoever uses it does without then
 }
 
@@ -73,6 +81,8 @@ func (s *Store) Need(parts ...Part) error {
 		switch part {
 		case PartArchiving:
 			has = s.Archiving != nil
+		case PartMending:
+			has = s.Mending != nil
 		case PartChecking:
 			has = s.Checking != nil
 		}

@@ -50,6 +50,7 @@ type batch struct {
 	parts     map[int][]claim // likewise, of those it has read
 	dirty     map[int]bool    // those it has changed
 	next      *proofs         // what it leaves
+	mended    bool            // something beside the log was put right
 	before    stamp
 	after     stamp
 }
@@ -175,7 +176,13 @@ func receipt(c *commit, entries []interlock.Entry, head ledger.Head) ledger.Rece
 func (b *batch) take(ctx context.Context, c *commit) error {
 	refusal, err := b.checkReads(ctx, &c.change)
 	if err == nil && refusal == nil {
+		refusal, err = b.mend(ctx, c.change.Mend)
+	}
+	if err == nil && refusal == nil {
 		refusal, err = b.apply(ctx, &c.change)
+	}
+	if err == nil && refusal != nil && c.change.Mend != nil && b.mended {
+		err = refusal // what was mended must not stay without its event
 	}
 	if err != nil {
 		return err

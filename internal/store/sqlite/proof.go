@@ -178,7 +178,7 @@ func (s *Store) readHeadProved(ctx context.Context, c *conn) (ledger.Head, *proo
 }
 
 func unsound() *ledger.Tampered {
-	return &ledger.Tampered{What: "the proofs of what stands are not those of this log as it is"}
+	return &ledger.Tampered{What: "the proofs of what stands are not those of this log as it is", Table: "head or proofs"}
 }
 
 // readPart reads the claims of a part and holds them against its tag.
@@ -240,9 +240,9 @@ func notWritten(r ledger.Row) *ledger.Tampered {
 // gone says of a part that it lacks something, or has something that was.
 func gone(part int) *ledger.Tampered {
 	if part >= proofParts {
-		return &ledger.Tampered{What: "something of what runs did or heard was taken away, or put back to what it was", Part: part}
+		return &ledger.Tampered{What: "something of what runs did or heard was taken away, or put back to what it was", Table: "passing", Part: part}
 	}
-	return &ledger.Tampered{What: "something that stood was taken away, or put back to what it was", Part: part}
+	return &ledger.Tampered{What: "something that stood was taken away, or put back to what it was", Table: "rows", Part: part}
 }
 
 // eachStanding reads the rows of a part of what stands, and whether Interlock has written them so.

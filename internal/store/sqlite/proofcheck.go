@@ -104,7 +104,7 @@ func (n *snapshot) checkRows(ctx context.Context, wrong map[int]bool, visit func
 			case (owner == "") != (number == nil) || owner != "" && *number != ownerNumber(owner):
 				what = "has lost its place among what stands"
 			case found != marks[id]:
-				what = "is not found where it should be"
+				what = notFound
 			default:
 				return nil
 			}
@@ -117,6 +117,9 @@ func (n *snapshot) checkRows(ctx context.Context, wrong map[int]bool, visit func
 			return visit(&ledger.Tampered{Table: "rows", Kind: r.Kind, Key: r.Key, What: what})
 		})
 }
+
+// notFound is said of a row that has other marks than it should.
+const notFound = "is not found where it should be"
 
 // markSum is a mark as a number that can be added up in any order.
 func markSum(kind string, m ledger.Mark) sum {
