@@ -150,6 +150,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return interlock.Answer{}, nil, err
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)
 	return answer, fresh, nil

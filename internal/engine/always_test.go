@@ -46,13 +46,15 @@ func TestAlwaysAnswersItsNeighboursNot(t *testing.T) {
 		edit    func(*at)
 		answers bool
 	}{
-		"itself":                  {func(*at) {}, true},
-		"one word quoted":         {func(c *at) { c.action.Input = `git push --force origin "feature/x"` }, true},
-		"fewer questions":         {func(c *at) { c.asked.Findings = c.asked.Findings[:1] }, true},
-		"other rules in force":    {func(c *at) { c.asked.Ruleset = "sha256:others" }, true},
-		"until it is ended":       {func(c *at) { c.grant.Expires = time.Time{} }, true},
-		"so many times":           {func(c *at) { c.grant.Times, c.grant.Left = 3, 1 }, true},
-		"a note beside it":        {func(c *at) { c.asked.Findings = append(c.asked.Findings, interlock.Finding{Gate: "suppression", Verdict: interlock.Allow}) }, true},
+		"itself":               {func(*at) {}, true},
+		"one word quoted":      {func(c *at) { c.action.Input = `git push --force origin "feature/x"` }, true},
+		"fewer questions":      {func(c *at) { c.asked.Findings = c.asked.Findings[:1] }, true},
+		"other rules in force": {func(c *at) { c.asked.Ruleset = "sha256:others" }, true},
+		"until it is ended":    {func(c *at) { c.grant.Expires = time.Time{} }, true},
+		"so many times":        {func(c *at) { c.grant.Times, c.grant.Left = 3, 1 }, true},
+		"a note beside it": {func(c *at) {
+			c.asked.Findings = append(c.asked.Findings, interlock.Finding{Gate: "suppression", Verdict: interlock.Allow})
+		}, true},
 		"used up":                 {func(c *at) { c.grant.Times = 3 }, false},
 		"expired":                 {func(c *at) { c.now = now.Add(time.Hour) }, false},
 		"not begun":               {func(c *at) { c.now = now.Add(-2 * time.Hour) }, false},

@@ -45,7 +45,7 @@ func (x *exchange) decide() {
 	answer := x.propose(way, proposal)
 	x.goesOn(answer.Checkpoint)
 	buffer := buffers.Get().(*[]byte)
-	*buffer = append(appendAnswer((*buffer)[:0], &answer), '\n')
+	*buffer = append(x.appendTrust(appendAnswer((*buffer)[:0], &answer), &answer), '\n')
 	x.answer(answerStatus(&answer), typeJSON, *buffer)
 	release(buffer)
 }
