@@ -60,7 +60,9 @@ func (x *exchange) propose(way admission.Way, p interlock.Proposal) interlock.An
 	if answer.Answer.Allowed() && answer.Event == "" {
 		answer = interlock.Refusal("not-recorded", "the decision was not recorded")
 	}
-	s.metrics.decision(p.Action.Kind, &answer, s.config.Now().Sub(start))
+	if !interlock.Canary(p, answer.Decision) {
+		s.metrics.decision(p.Action.Kind, &answer, s.config.Now().Sub(start))
+	}
 	return answer
 }
 
