@@ -21,6 +21,7 @@ type Answer struct {
 	// nothing was recorded: propose it again, saying whether it goes to that gateway
 	Unsure   bool `json:"unsure,omitempty"`
 	Repeated bool `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
+	Always   bool `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

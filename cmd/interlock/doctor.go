@@ -70,7 +70,7 @@ func (d *diagnosis) note(name, agent, status, format string, args ...any) {
 
 // Run looks at everything and reports.
 func (c *doctorCommand) Run(p *program) error {
-	d := &diagnosis{program: p, run: fmt.Sprintf("doctor-%d", now().UnixNano())}
+	d := &diagnosis{program: p, run: fmt.Sprintf("%s%d", interlock.CanaryRun, now().UnixNano())}
 	d.note("version", "", statusInfo, "interlock %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	settings, err := p.settings()
 	if err != nil {

@@ -109,7 +109,7 @@ func (d *diagnosis) converse(argv []string) (sighting, error) {
 	ctx, cancel := context.WithTimeout(d.program.ctx, gatewayPatience)
 	defer cancel()
 	command := exec.CommandContext(ctx, argv[0],
-		append(append([]string(nil), argv[1:]...), "--agent", "interlock-doctor", "--canary")...)
+		append(append([]string(nil), argv[1:]...), "--agent", interlock.CanaryAgent, "--canary")...)
 	command.Dir = os.TempDir()
 	command.WaitDelay = 5 * time.Second
 	var stderr bytes.Buffer

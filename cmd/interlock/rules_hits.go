@@ -76,12 +76,12 @@ func (c *rulesHitsCommand) count(p *program, from, until time.Time, byRule map[s
 			if event.Recorded.After(until) {
 				continue
 			}
-			decision, _, err := auditlog.DecisionOf(e)
-			if err != nil {
-				continue // an event of another type
+			decided, err := auditlog.ReadDecision(e)
+			if err != nil || decided.Canary {
+				continue // an event of another type, or one of doctor's
 			}
 			decisions++
-			auditlog.Tally(byRule, decision, event.Recorded)
+			auditlog.Tally(byRule, decided.Decision, event.Recorded)
 		}
 		if before == 0 {
 			return decisions, nil

@@ -75,6 +75,11 @@ func Always(id string, request interlock.ApprovalRequest, decided auditlog.Decid
 	return g, nil
 }
 
+// inAdvance reports whether a standing yes could answer what is asked, so that whoever is asked may be told how to give one.
+func inAdvance(request string, d interlock.Decision, action interlock.Action) bool {
+	return request != "" && engine.EachTime(d) == "" && (action.Kind != interlock.KindShell || impact.Words(action) != nil)
+}
+
 // star reports whether what was asked holds a * itself.
 func star(s *interlock.Scope) bool {
 	return slices.ContainsFunc(s.Words, func(w string) bool { return slices.Contains([]byte(w), '*') }) ||

@@ -150,6 +150,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return interlock.Answer{}, nil, err
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)
 	return answer, fresh, nil
@@ -258,7 +259,7 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 	}
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: p.Recent, At: now,
-		Handed: handed, Gateway: answer.Gateway, Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
+		Handed: handed, Gateway: answer.Gateway, Canary: interlock.Canary(p.Proposal, d), Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID

@@ -87,7 +87,7 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 		}
 	}
 	answer := interlock.Answer{Decision: call.Decision, Event: call.EventID, Request: call.Request,
-		Gateway: call.Gateway, Repeated: true}
+		Gateway: call.Gateway, Repeated: true, Always: inAdvance(call.Request, call.Decision, p.Action)}
 	if answer.Answer == interlock.Ask && !p.CanAsk && !call.Gateway {
 		answer.Answer = interlock.Deny // this event of the call has nobody to ask
 	}

@@ -19,6 +19,10 @@ func (d *decisionWire) encode() (json.RawMessage, error) {
 func (d *decisionWire) write(w *strictjson.Writer) {
 	w.Open()
 	w.OptionalString("block", d.Block)
+	if d.Canary {
+		w.Name("canary")
+		w.Bool(true)
+	}
 	if d.Danger != nil {
 		w.Name("danger_audit")
 		d.Danger.write(w)

@@ -53,7 +53,7 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 			View:  interlock.View{Workspace: wire.Workspace},
 			Event: wire.Carrier, Door: wire.Door},
 		Decision: wire.Decision, Request: wire.Request, Recent: wire.Recent, Orders: wire.Orders,
-		Grants: wire.Grants, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin, Pin: wire.Pin,
+		Grants: wire.Grants, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin, Pin: wire.Pin, Canary: wire.Canary,
 	}}
 	for _, cut := range wire.Cut {
 		decided.Cut = append(decided.Cut, Cut(cut))

@@ -32,6 +32,7 @@ type DecisionRecord struct {
 	At       time.Time              // when it was decided
 	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
 	Pin      *interlock.Pin         // as the snapshot held it
+	Canary   bool                   // doctor made it, to see it refused
 	Gateway  bool                   // its question was left to Interlock's own gateway, which decides it again
 	// of a step that a monitored execution reports, of what a gateway would pass on, and how that failed before
 	Loop     *interlock.Loop
@@ -59,6 +60,7 @@ type (
 		Grants    []string               `json:"grants,omitempty"`
 		Loop      *interlock.Loop        `json:"loop,omitempty"`
 		Block     string                 `json:"block,omitempty"`
+		Canary    bool                   `json:"canary,omitempty"`
 		Danger    *dangerWire            `json:"danger_audit,omitempty"`
 		Upstream  *interlock.Upstream    `json:"upstream,omitempty"`
 		Failed    *interlock.Failures    `json:"failed,omitempty"`
@@ -155,7 +157,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	}}
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
-	w.Loop, w.Block = r.Loop, r.Block
+	w.Loop, w.Block, w.Canary = r.Loop, r.Block, r.Canary
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)

@@ -75,7 +75,7 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 		if !auditlog.IsDecision(e.Type) {
 			continue
 		}
-		if d, err := auditlog.ReadDecision(e); err == nil { // the audit pages name damaged entries
+		if d, err := auditlog.ReadDecision(e); err == nil && !d.Canary { // the audit pages name damaged entries
 			lately = append(lately, d)
 		}
 	}

@@ -97,7 +97,7 @@ func (c *Console) lately(r *http.Request) (*lately, error) {
 		if !auditlog.IsDecision(e.Type) {
 			continue
 		}
-		if d, err := auditlog.ReadDecision(e); err == nil {
+		if d, err := auditlog.ReadDecision(e); err == nil && !d.Canary {
 			auditlog.Tally(l.rules, d.Decision, d.Event.Recorded)
 			l.add(d)
 		}

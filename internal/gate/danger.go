@@ -101,6 +101,16 @@ func Permits(rules *ruleset.Ruleset, profile string, agent interlock.AgentRecord
 	return matrix(level, trust, introspects), trust
 }
 
+// FreeTrust is the least trust for which the matrix has nothing against a level.
+func FreeTrust(level interlock.Danger) (least interlock.Trust, found bool) {
+	for trust := interlock.TrustUntested; trust <= interlock.TrustCertified; trust++ {
+		if matrix(level, trust, false) == interlock.Allow {
+			return trust, true
+		}
+	}
+	return interlock.TrustCertified, false
+}
+
 // MinimumTrust is the least trust for which the matrix does not deny a level.
 func MinimumTrust(level interlock.Danger) interlock.Trust {
 	for trust := interlock.TrustUntested; trust < interlock.TrustCertified; trust++ {

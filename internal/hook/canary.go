@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"interlock"
 )
 
 // CanaryCommand is what the canary proposes: never run, only judged, and refused under every profile.
-const CanaryCommand = "rm -rf --no-preserve-root /"
+const CanaryCommand = interlock.CanaryCommand
 
 // Canary returns a payload with which an event must be refused, as its harness would send it. Run and call mark it in the
 // record. An event that carries no command gets a payload cut short, which must be refused all the same.

@@ -7,8 +7,6 @@ import (
 
 	"interlock"
 	"interlock/internal/advice"
-	"interlock/internal/engine"
-	"interlock/internal/impact"
 )
 
 // Render writes the answers to a call's proposals, one each and in order, in the harness's dialect. The strictest answer
@@ -44,7 +42,7 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 		}
 		return d.answer(call, interlock.Allow, "")
 	case interlock.Ask:
-		if len(answers) == 1 && inAdvance(call.Proposals[0].Action, strictest) {
+		if len(answers) == 1 && strictest.Always {
 			always = strictest.Request
 		}
 		requests = nil // the harness's own prompt is the way to answer
@@ -58,12 +56,6 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	}
 	why := explain(call.hand.advise(strictest), call.hand.trial(strictest), requests, always, call.home, redact)
 	return d.answer(call, verdict, why)
-}
-
-// inAdvance reports whether a standing yes could answer what is asked, as far as the answer shows it: then whoever is asked is told how to
-// give one.
-func inAdvance(action interlock.Action, a interlock.Answer) bool {
-	return a.Request != "" && engine.EachTime(a.Decision) == "" && (action.Kind != interlock.KindShell || impact.Words(action) != nil)
 }
 
 // weigh returns the strictest answer and the requests that wait for a human. An Allow that names no durable event is not

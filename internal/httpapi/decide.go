@@ -45,7 +45,7 @@ func (x *exchange) decide() {
 	answer := x.propose(way, proposal)
 	x.goesOn(answer.Checkpoint)
 	buffer := buffers.Get().(*[]byte)
-	*buffer = append(appendAnswer((*buffer)[:0], &answer), '\n')
+	*buffer = append(x.appendTrust(appendAnswer((*buffer)[:0], &answer), &answer), '\n')
 	x.answer(answerStatus(&answer), typeJSON, *buffer)
 	release(buffer)
 }
@@ -60,7 +60,9 @@ func (x *exchange) propose(way admission.Way, p interlock.Proposal) interlock.An
 	if answer.Answer.Allowed() && answer.Event == "" {
 		answer = interlock.Refusal("not-recorded", "the decision was not recorded")
 	}
-	s.metrics.decision(p.Action.Kind, &answer, s.config.Now().Sub(start))
+	if !interlock.Canary(p, answer.Decision) {
+		s.metrics.decision(p.Action.Kind, &answer, s.config.Now().Sub(start))
+	}
 	return answer
 }
 

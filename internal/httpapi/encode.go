@@ -72,6 +72,9 @@ func appendAnswer(b []byte, a *interlock.Answer) []byte {
 	if a.Repeated {
 		b = append(b, `,"repeated":true`...)
 	}
+	if a.Always {
+		b = append(b, `,"always":true`...)
+	}
 	return append(b, '}')
 }
 

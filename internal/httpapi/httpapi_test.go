@@ -317,7 +317,8 @@ func TestAnswersReadBackAsTheyWere(t *testing.T) {
 			Ruleset: interlock.Digest(text.Draw(r, "ruleset")), Snapshot: interlock.Digest(text.Draw(r, "snapshot"))},
 			Event: text.Draw(r, "event"), Index: rapid.Int64().Draw(r, "index"), Checkpoint: rapid.SliceOf(rapid.Byte()).Draw(r, "checkpoint"),
 			Request: text.Draw(r, "request"), Gateway: rapid.Bool().Draw(r, "gateway"),
-			Unsure: rapid.Bool().Draw(r, "unsure"), Repeated: rapid.Bool().Draw(r, "repeated")}
+			Unsure: rapid.Bool().Draw(r, "unsure"), Repeated: rapid.Bool().Draw(r, "repeated"),
+			Always: rapid.Bool().Draw(r, "always")}
 		encoder := &bytes.Buffer{}
 		plain := json.NewEncoder(encoder)
 		plain.SetEscapeHTML(false)
