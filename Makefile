@@ -77,9 +77,9 @@ redteam: build ## judge attacks and their harmless twins (REDTEAM=DIR, else our 
 	else echo "redteam: there is no $(REDTEAM)/rt.py; judging our own cases in bench/redteam instead (REDTEAM=DIR names another folder)"; \
 	go run ./bench/redteam -binaries bin -misses bin/redteam.misses; fi
 
-mutants: ## break what decides, see whether its tests notice, and name what survived, for an hour and more (PKG=./internal/quorum AGAIN=1: one, its survivors)
+mutants: ## break what decides, see whether its tests notice, and name what survived, for hours (PKG=./internal/quorum PERCENT=10 AGAIN=1: part of one, survivors)
 	@[ -x bin/gremlins-$(GREMLINS)/gremlins ] || GOBIN="$(CURDIR)/bin/gremlins-$(GREMLINS)" go install github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS)
-	@nice -n 15 go run ./bench/mutants -gremlins bin/gremlins-$(GREMLINS)/gremlins -pkg "$(PKG)" $(if $(AGAIN),-again)
+	@nice -n 15 go run ./bench/mutants -gremlins bin/gremlins-$(GREMLINS)/gremlins -pkg "$(PKG)" $(if $(PERCENT),-percent $(PERCENT)) $(if $(AGAIN),-again)
 
 bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@scripts/setup.sh bench

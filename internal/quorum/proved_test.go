@@ -178,3 +178,22 @@ func TestOnePersonSignsOnce(t *testing.T) {
 		refused(t, names, err, want)
 	}
 }
+
+// TestNobodyLoosensForThemselves: an order that loosens is nobody's about themselves, whether an agent is named, a person or both.
+func TestNobodyLoosensForThemselves(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		verb  interlock.Verb
+		about interlock.Requester
+		want  string
+	}{
+		{"about oneself", interlock.VerbNewCode, interlock.Requester{Principal: "operator"}, "can't answer its own"},
+		{"about oneself as an agent", interlock.VerbNewCode, interlock.Requester{Agent: "operator"}, "can't answer its own"},
+		{"about another", interlock.VerbNewCode, interlock.Requester{Principal: "dana"}, ""},
+		{"about nobody", interlock.VerbNewCode, interlock.Requester{}, ""},
+		{"tighter, about oneself", interlock.VerbDemote, interlock.Requester{Principal: "operator"}, ""},
+	} {
+		err := quorum.OfOrder(order(test.verb, "operator"), test.about).Counts(people(), agents(), verify, noon)
+		refused(t, test.name, err, test.want)
+	}
+}
