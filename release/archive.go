@@ -100,7 +100,8 @@ func tarred(files []file, at time.Time) ([]byte, error) {
 	}
 	t := tar.NewWriter(z)
 	header := func(name string, kind byte, mode fs.FileMode, size int) error {
-		return t.WriteHeader(&tar.Header{Typeflag: kind, Name: name, Mode: int64(mode), Size: int64(size), ModTime: at, Format: tar.FormatUSTAR})
+		return t.WriteHeader(&tar.Header{Typeflag: kind, Name: name, Mode: int64(mode), Size: int64(size), ModTime: at,
+			Format: tar.FormatUSTAR})
 	}
 	made := map[string]bool{"./": true}
 	for _, f := range sorted(files) {
@@ -141,7 +142,9 @@ func zipped(files []file, at time.Time) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.DefaultCompression)
+	})
 	for _, f := range sorted(files) {
 		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at}
 		header.SetMode(f.mode)

@@ -7,8 +7,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
+
+// buildFlags are how every program is built.
+func buildFlags() []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid="}
+}
 
 // build builds the programs for each system. Nothing of this machine goes into them: no path, no time, no C library.
 func (r *release) build(work string) error {
@@ -18,8 +24,8 @@ func (r *release) build(work string) error {
 			return err
 		}
 		for _, name := range programs() {
-			command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o",
-				filepath.Join(dir, s.exe(name)), "./cmd/"+name)
+			command := exec.Command("go", slices.Concat([]string{"build"}, buildFlags(),
+				[]string{"-o", filepath.Join(dir, s.exe(name)), "./cmd/" + name})...)
 			command.Dir = r.source
 			command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+s.os, "GOARCH="+s.arch, "GOFLAGS=", "GOWORK=off", "GOAMD64=v1",
 				"GOARM64=v8.0", "GOEXPERIMENT=")
@@ -79,8 +85,8 @@ func (r *release) pages(work string) error {
 		return err
 	}
 	hook := r.manHead("interlock-hook", "what a coding agent's hook runs; see interlock(1), INTERLOCK HOOK") +
-		section("DESCRIPTION", "interlock-hook hook --agent NAME --event EVENT --home DIR reads one hook call and answers in the harness's\n"+
-			"dialect. It asks the server of the home, and becomes the interlock program beside it where there is none.")
+		section("DESCRIPTION", "interlock-hook hook --agent NAME --event EVENT --home DIR reads one hook call and answers in the\n"+
+			"harness's dialect. It asks the server of the home, and becomes the interlock program beside it where there is none.")
 	if err := write(filepath.Join(dir, "man", "interlock-hook.1"), []byte(hook), 0o644); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,6 +22,9 @@ func (r *release) homepage() string {
 	}
 	return "https://" + r.module
 }
+
+// origin is where the module is kept, or a name that stands for that.
+func (r *release) origin() string { return cmp.Or(r.homepage(), "https://example.com/interlock") }
 
 // downloads is where the files of this version will be.
 func (r *release) downloads() string {

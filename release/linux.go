@@ -15,8 +15,8 @@ import (
 // description is what packages say of Interlock.
 const (
 	summary     = "safety interlock between an AI agent's intent and the world"
-	description = "Judges what AI agents are about to do (commands, edits, queries, requests, tool calls), stops what is catastrophic,\n" +
-		"asks a person about what is risky, and records everything in a tamper-evident log. `interlock setup` sets it up."
+	description = "Judges what AI agents are about to do (commands, edits, queries, requests, tool calls), stops what is\n" +
+		"catastrophic, asks a person about what is risky, and records everything in a tamper-evident log. `interlock setup` sets it up."
 	maintainer = "The Interlock Authors <interlock@localhost>"
 )
 
@@ -88,9 +88,9 @@ func (r *release) debs(work string) error {
 			size += len(f.data)
 			sums += fmt.Sprintf("%x  %s\n", md5.Sum(f.data), f.name)
 		}
-		control := fmt.Sprintf("Package: interlock\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\nSection: utils\n"+
-			"Priority: optional\nRecommends: bubblewrap\nDescription: %s\n %s\n", r.tilde(), b.arch, maintainer, size/1024, summary,
-			strings.ReplaceAll(description, "\n", "\n "))
+		control := fmt.Sprintf("Package: interlock\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\n"+
+			"Section: utils\nPriority: optional\nRecommends: bubblewrap\nDescription: %s\n %s\n", r.tilde(), b.arch, maintainer, size/1024,
+			summary, strings.ReplaceAll(description, "\n", "\n "))
 		head, err := tarred([]file{{"./control", []byte(control), 0o644}, {"./md5sums", []byte(sums), 0o644}}, r.time)
 		if err != nil {
 			return err

@@ -56,7 +56,7 @@ func main() {
 	flag.StringVar(&r.root, "tree", ".", "the tree to build from")
 	flag.StringVar(&r.out, "out", "dist", "directory that is made anew for what is built")
 	flag.StringVar(&r.module, "module", os.Getenv("MODULE"), "module path to build under; default: the tree's own")
-	flag.StringVar(&r.site, "site", os.Getenv("SITE"), "address the files will be downloaded from; default: releases of the module's host")
+	flag.StringVar(&r.site, "site", os.Getenv("SITE"), "address the files will be downloaded from; default: the module's releases")
 	flag.StringVar(&only, "only", "", "systems to build for, as os/arch, with commas; default: all six")
 	flag.Parse()
 	if err := r.run(only); err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// npmName is the package that people name: `npx interlock`. Its programs come in a package of their own for each system, of which npm
-// installs the one that fits.
+// npmName is the package that people name: `npx interlock`. Its programs come in a package of their own for each system, of
+// which npm installs the one that fits.
 const npmName = "interlock"
 
 // nodeName is what Node calls a system.

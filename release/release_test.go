@@ -299,7 +299,8 @@ func TestThePluginAsksAtEveryEvent(t *testing.T) {
 // TestTheModulePathIsRewritten puts another path into imports and nowhere else.
 func TestTheModulePathIsRewritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.go")
-	source := "package x\n\nimport (\n\t\"fmt\"\n\t\"interlock\"\n\tother \"interlock/internal/rpc\" // \"interlock\"\n\t\"interlocked.example/x\"\n)\n\n" +
+	source := "package x\n\nimport (\n\t\"fmt\"\n\t\"interlock\"\n\tother \"interlock/internal/rpc\" // \"interlock\"\n" +
+		"\t\"interlocked.example/x\"\n)\n\n" +
 		"var _ = \"interlock/internal\" // stays\n"
 	want := strings.NewReplacer("\t\"interlock\"", "\t\"example.org/a/interlock\"",
 		"other \"interlock/internal/rpc\"", "other \"example.org/a/interlock/internal/rpc\"").Replace(source)
@@ -321,7 +322,8 @@ func TestTheModulePathIsRewritten(t *testing.T) {
 // TestAPageHoldsNoRequests: text that roff would take for requests is text.
 func TestAPageHoldsNoRequests(t *testing.T) {
 	page := section("A-B", ".so /etc/passwd\n'x\\n --flag")
-	if regexp.MustCompile(`(?m)^(\.so|'x)`).MatchString(page) || !strings.Contains(page, `\e`) || !strings.Contains(page, `\-\-flag`) {
+	if regexp.MustCompile(`(?m)^(\.so|'x)`).MatchString(page) || !strings.Contains(page, `\e`) ||
+		!strings.Contains(page, `\-\-flag`) {
 		t.Errorf("%s", page)
 	}
 }

@@ -177,7 +177,8 @@ func (r *release) outside(dir string, mod []byte) error {
 	}
 	build := exec.Command("go", "run", "-mod=mod", ".")
 	build.Dir = dir
-	build.Env = append(os.Environ(), "HOME="+dir, "GOFLAGS=-buildvcs=false", "GOCACHE="+goEnv("GOCACHE"), "GOMODCACHE="+goEnv("GOMODCACHE"))
+	build.Env = append(os.Environ(), "HOME="+dir, "GOFLAGS=-buildvcs=false", "GOCACHE="+goEnv("GOCACHE"),
+		"GOMODCACHE="+goEnv("GOMODCACHE"))
 	if out, err := build.CombinedOutput(); err != nil || !strings.Contains(string(out), "deny fs.delete-root") {
 		return fmt.Errorf("a program outside of %s does not build against it or does not run: %v\n%s", r.module, err, out)
 	}

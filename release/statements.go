@@ -95,9 +95,9 @@ func (r *release) provenance(string) error {
 		"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": "https://slsa.dev/provenance/v1",
 		"predicate": object{
 			"buildDefinition": object{
-				"buildType":            "https://" + strings.TrimPrefix(r.homepage()+"/release", "https://"),
+				"buildType":            r.origin() + "/release",
 				"externalParameters":   object{"version": r.version, "module": r.module, "systems": r.systemNames()},
-				"internalParameters":   object{"go": goVersion, "flags": "-trimpath -buildvcs=false -ldflags \"-s -w -buildid=\"", "cgo": false},
+				"internalParameters":   object{"go": goVersion, "flags": buildFlags(), "cgo": false},
 				"resolvedDependencies": from,
 			},
 			"runDetails": object{"builder": object{"id": "make release"}},

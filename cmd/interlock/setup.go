@@ -19,7 +19,7 @@ type setupCommand struct {
 	Yes       bool     `help:"Don't ask; with --undo, keep the log unless --delete-log is given."`
 	DryRun    bool     `name:"dry-run" help:"Show what would be done and do nothing."`
 	Bin       string   `help:"Directory for the programs. Default: one on PATH that you can write to." type:"path" placeholder:"DIR"`
-	Agent     []string `help:"Register with this coding agent only; may be given again. Default: all that are found." placeholder:"NAME"`
+	Agent     []string `help:"Register with this coding agent only; repeatable. Default: all that are found." placeholder:"NAME"`
 	Operator  string   `help:"Name of the first operator. Default: your user name." placeholder:"NAME"`
 	Listen    string   `help:"Loopback address of the server, where 127.0.0.1:7433 is somebody else's." placeholder:"ADDR"`
 	NoService bool     `name:"no-service" help:"Don't have the system start the server; hooks decide by themselves then."`
@@ -30,9 +30,9 @@ type setupCommand struct {
 
 // Help is what `interlock setup --help` adds.
 func (setupCommand) Help() string {
-	return "Puts the programs on PATH, makes the home, registers the hook with the coding agents on this machine, has the system start the\n" +
-		"server with you, makes the first operator, and proves all of it with doctor. What it would do is shown first, and asked about once.\n" +
-		"Run again, it does what is missing. If a step fails, everything is as it was."
+	return "Puts the programs on PATH, makes the home, registers the hook with the coding agents on this machine, has the system\n" +
+		"start the server with you, makes the first operator, and proves all of it with doctor. What it would do is shown first,\n" +
+		"and asked about once. Run again, it does what is missing. If a step fails, everything is as it was."
 }
 
 // A setup is what there is to do.

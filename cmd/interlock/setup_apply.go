@@ -126,8 +126,8 @@ func (s *setup) makeHome() error {
 	return s.writeRecord()
 }
 
-// register has the program register itself with each coding agent, as `interlock install` does: what is recorded of a registration is
-// then the program that will run.
+// register has the program register itself with each coding agent, as `interlock install` does: what is recorded of a
+// registration is then the program that will run.
 func (s *setup) register() error {
 	user := userHome(s.getenv)
 	for _, a := range s.agents {
@@ -181,7 +181,8 @@ func (s *setup) run(args ...string) (string, error) {
 	return stdout.String(), errors.New(strings.TrimSuffix(said, "; nothing was changed"))
 }
 
-// operator makes the first operator, which takes a person at a terminal. Where there is none, or it does not come about, that is left.
+// operator makes the first operator, which takes a person at a terminal. Where there is none, or it does not come about, that
+// is left.
 func (s *setup) operator() {
 	governed := func() bool {
 		backend, standing, err := s.openStanding()
@@ -220,8 +221,8 @@ func (s *setup) operator() {
 	if err != nil {
 		why = " (" + strings.TrimPrefix(strings.TrimSpace(stderr.String()), "interlock: ") + ")"
 	}
-	s.left = append(s.left, "make the first operator, at a terminal; until then nobody can answer, and what is asked about stays refused: interlock "+
-		typed(args)+why)
+	s.left = append(s.left, "make the first operator, at a terminal; until then nobody can answer, and what is asked about stays "+
+		"refused: interlock "+typed(args)+why)
 }
 
 // operatorName is a user's name as operators may be called.
@@ -254,7 +255,7 @@ func (s *setup) prove() error {
 		} else if c.Status == statusFail {
 			failed++
 		}
-		if c.Status == statusFail || c.Status == statusWarn || c.Status == "todo" || c.Name == "canary" || c.Name == "server" || c.Name == "store" {
+		if c.Status != statusOK && c.Status != statusInfo || slices.Contains([]string{"canary", "server", "store"}, c.Name) {
 			took := ""
 			if c.Micros > 0 {
 				took = fmt.Sprintf(" (%.1f ms)", float64(c.Micros)/1000)

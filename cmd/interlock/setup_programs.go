@@ -100,17 +100,19 @@ func (s *setup) binOnPath() (string, error) {
 		}
 	}
 	for _, dir := range filepath.SplitList(path) {
-		if home != "" && strings.HasPrefix(filepath.Clean(dir), home+string(filepath.Separator)) && !strings.Contains(dir, "node_modules") && mayWrite(dir) {
-			return filepath.Clean(dir), nil
+		dir = filepath.Clean(dir)
+		own := home != "" && strings.HasPrefix(dir, home+string(filepath.Separator))
+		if own && !strings.Contains(dir, "node_modules") && mayWrite(dir) {
+			return dir, nil
 		}
 	}
 	own := filepath.Join("~", ".local", "bin")
 	if path == "" {
-		return "", interlock.Errorf(interlock.CodeInvalid, "PATH", "is empty, so there is no place where a shell would find the programs; "+
-			"name one with --bin, such as --bin %s", own)
+		return "", interlock.Errorf(interlock.CodeInvalid, "PATH", "is empty, so there is no place where a shell would find the "+
+			"programs; name one with --bin, such as --bin %s", own)
 	}
-	return "", interlock.Errorf(interlock.CodeInvalid, "PATH", "holds no directory that you can write programs to; name one with --bin, "+
-		"such as --bin %s", own)
+	return "", interlock.Errorf(interlock.CodeInvalid, "PATH", "holds no directory that you can write programs to; name one with "+
+		"--bin, such as --bin %s", own)
 }
 
 // mayWrite reports whether files can be made in a directory, or in the one in which it would have to be made, and nobody but its

@@ -48,7 +48,8 @@ func (s *setup) lookService() error {
 	}
 	before, _ := readSetup(s.home) // none: nothing was set up
 	if s.running && before.Service == "" {
-		s.left = append(s.left, "a server for this home runs already, started by hand; stop it and run interlock setup again to have the system start it")
+		s.left = append(s.left, "a server for this home runs already, started by hand; stop it and run interlock setup again to "+
+			"have the system start it")
 		return nil
 	}
 	if err := s.addressFree(); err != nil {
@@ -70,8 +71,8 @@ func (s *setup) addressFree() error {
 	door, err := net.Listen("tcp", s.settings.Listen)
 	if err != nil {
 		return interlock.Errorf(interlock.CodeConflict, "--listen",
-			"%s can't be listened on, another program may have it; name another with --listen 127.0.0.1:PORT, or leave the server out with "+
-				"--no-service", s.settings.Listen)
+			"%s can't be listened on, another program may have it; name another with --listen 127.0.0.1:PORT, or leave the server "+
+				"out with --no-service", s.settings.Listen)
 	}
 	return door.Close()
 }
@@ -126,8 +127,8 @@ func (s *setup) startService() error {
 	for !s.serverAnswers(ctx) {
 		select {
 		case <-ctx.Done():
-			return interlock.Errorf(interlock.CodeUnavailable, "", "the %s was started, but the server did not answer within %v; what it says: %s",
-				s.service.Kind, serverTime, s.service.Logs)
+			return interlock.Errorf(interlock.CodeUnavailable, "",
+				"the %s was started, but the server did not answer within %v; what it says: %s", s.service.Kind, serverTime, s.service.Logs)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -42,8 +42,8 @@ func tree(t *testing.T, root string) string {
 	return b.String()
 }
 
-// TestASetupThatFailsAtAnyStepLeavesNoTrace takes the first steps, each number of them, and takes them back: in a home that is made and
-// in one that was there, with the settings of an agent that are linked to and with those that there are not.
+// TestASetupThatFailsAtAnyStepLeavesNoTrace takes the first steps, each number of them, and takes them back: in a home that is
+// made and in one that was there, with the settings of an agent that are linked to and with those that there are not.
 func TestASetupThatFailsAtAnyStepLeavesNoTrace(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		for steps := 1; steps <= 3; steps++ {
@@ -60,7 +60,8 @@ func TestASetupThatFailsAtAnyStepLeavesNoTrace(t *testing.T) {
 					}
 				}
 			}
-			if err := os.Symlink(filepath.Join(root, "dotfiles", "settings.json"), filepath.Join(root, "user/.claude/settings.json")); err != nil {
+			linked := filepath.Join(root, "user/.claude/settings.json")
+			if err := os.Symlink(filepath.Join(root, "dotfiles/settings.json"), linked); err != nil {
 				t.Fatal(err)
 			}
 			if old {

@@ -104,7 +104,9 @@ func (u *takingBack) lookHooks(own string) error {
 			return refusedFile(err)
 		}
 		ours := slices.ContainsFunc(status.Registrations, func(r harness.Registration) bool { return r.Home() == u.home })
-		known := slices.IndexFunc(u.installed, func(r auditlog.InstalledRecord) bool { return r.Harness == name && r.Settings == status.Path })
+		known := slices.IndexFunc(u.installed, func(r auditlog.InstalledRecord) bool {
+			return r.Harness == name && r.Settings == status.Path
+		})
 		switch {
 		case ours && known < 0:
 			u.installed = append(u.installed, auditlog.InstalledRecord{Harness: name, Settings: status.Path})
@@ -198,13 +200,14 @@ func (u *takingBack) apply(delete bool) error {
 	return nil
 }
 
-// removeBackups removes the copies of a settings file that say nothing which is not in it, those that setup made, and those that were
-// not there before: of the file with the hook.
+// removeBackups removes the copies of a settings file that say nothing which is not in it, those that setup made, and those
+// that were not there before: of the file with the hook.
 func (u *takingBack) removeBackups(settings string, before []string) {
 	now, err := fileDigest(settings)
 	for _, backup := range harness.Backups(settings) {
 		digest, errBackup := fileDigest(backup)
-		if slices.Contains(u.record.Backups, backup) || !slices.Contains(before, backup) || err == nil && errBackup == nil && digest == now {
+		same := err == nil && errBackup == nil && digest == now
+		if same || slices.Contains(u.record.Backups, backup) || !slices.Contains(before, backup) {
 			_ = os.Remove(backup) // a copy that stays harms nobody
 		}
 	}

@@ -1,5 +1,6 @@
-// Package advice makes the commands that Interlock tells people to type ones that work as they stand: where the home is not the one
-// that `interlock` finds by itself, they name it. It reads no settings and knows no command but by name. Start with Commands.
+// Package advice makes the commands that Interlock tells people to type ones that work as they stand: where the home is not
+// the one that `interlock` finds by itself, they name it. It reads no settings and knows no command but by name. Start with
+// Commands.
 package advice
 
 import "strings"

@@ -10,7 +10,8 @@ import (
 	"interlock/internal/witness"
 )
 
-// Found reports whether a coding agent is on this machine for this user: it has settings of its own, or its program can be started.
+// Found reports whether a coding agent is on this machine for this user: it has settings of its own, or its program can be
+// started.
 func (h Harness) Found(place Place, program func(name string) bool) bool {
 	dir := filepath.Dir(h.Settings(place))
 	switch h.Name {
@@ -35,8 +36,8 @@ func (h Harness) Found(place Place, program func(name string) bool) bool {
 // Backups lists the copies that installing left beside a settings file, oldest first.
 func Backups(path string) []string { return backupsOf(path) }
 
-// Forget removes what was kept beside a harness of an Interlock home that is going: the name of its key, and the heads of its log. Those
-// of other homes stay. An empty origin leaves the heads, which say what a log that stays must still hold.
+// Forget removes what was kept beside a harness of an Interlock home that is going: the name of its key, and the heads of its
+// log. Those of other homes stay. An empty origin leaves the heads, which say what a log that stays must still hold.
 func Forget(userHome, agent, home, origin string) error {
 	failed := unpin(PinFile(userHome, agent), home)
 	if origin == "" {

@@ -19,7 +19,8 @@ func TestAgentsAreFoundBySettingsOrProgram(t *testing.T) {
 			t.Errorf("%s is not found by its program", name)
 		}
 	}
-	for name, dir := range map[string]string{"claude": ".claude", "codex": ".codex", "copilot": ".copilot", "opencode": ".config/opencode"} {
+	for name, dir := range map[string]string{"claude": ".claude", "codex": ".codex", "copilot": ".copilot",
+		"opencode": ".config/opencode"} {
 		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}

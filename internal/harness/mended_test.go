@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestALineSaysHowToMendIt runs what is registered as a harness's shell does: with a program that is gone it refuses and says what to
-// do, and with one that refuses by itself it adds nothing.
+// TestALineSaysHowToMendIt runs what is registered as a harness's shell does: with a program that is gone it refuses and says
+// what to do, and with one that refuses by itself it adds nothing.
 func TestALineSaysHowToMendIt(t *testing.T) {
 	for _, name := range []string{"inter lock", "it's"} {
 		program := filepath.Join(t.TempDir(), name)

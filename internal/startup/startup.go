@@ -1,5 +1,5 @@
-// Package startup knows how each system starts a program with its user's session: systemd --user, launchd and the task scheduler of
-// Windows. It says what to write and what to run, and does neither. Start with For.
+// Package startup knows how each system starts a program with its user's session: systemd --user, launchd and the task
+// scheduler of Windows. It says what to write and what to run, and does neither. Start with For.
 package startup
 
 import (
