@@ -108,8 +108,11 @@ func (d *apiDocument) operation(o operation) node {
 	if o.open {
 		out = append(out, pair{"security", []any{}})
 	}
-	if len(o.query) > 0 {
+	if id := strings.Contains(o.path, "{id}"); id || len(o.query) > 0 {
 		var parameters []any
+		if id {
+			parameters = append(parameters, node{{"name", "id"}, {"in", "path"}, {"required", true}, {"schema", node{{"type", "string"}}}})
+		}
 		for _, name := range o.query {
 			parameters = append(parameters, node{{"name", name}, {"in", "query"}, {"schema", queryType(name)}})
 		}

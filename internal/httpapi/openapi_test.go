@@ -23,6 +23,9 @@ import (
 	"interlock/internal/replay"
 )
 
+// anID is what may stand for {id} in a path.
+const anID = "apr_0123456789ab"
+
 const openAPIFile = "../../docs/openapi.yaml"
 
 // An operation is one path of the API as the document describes it. What its bodies hold is read off the types themselves.
@@ -119,8 +122,10 @@ func TestOpenAPIHasEveryPath(t *testing.T) {
 	})
 	var described []string
 	for _, o := range operations() {
-		described = append(described, o.path)
-		if routeOf(o.path) == routeUnknown {
+		if !strings.Contains(o.path, "{") { // what has a part that varies is no constant there
+			described = append(described, o.path)
+		}
+		if route := routeOf(strings.ReplaceAll(o.path, "{id}", anID)); route == routeUnknown || route == routeGovernance {
 			t.Errorf("%s is described and not served", o.path)
 		}
 	}
@@ -181,7 +186,7 @@ func (d *apiDocument) check(request, response string) (id, problem string) {
 		return "", err.Error()
 	}
 	for _, o := range operations() {
-		if o.path != target.Path || strings.ToLower(words[0]) != o.method {
+		if o.path != requestIDs.ReplaceAllString(target.Path, "{id}") || strings.ToLower(words[0]) != o.method {
 			continue
 		}
 		if status == http.StatusRequestHeaderFieldsTooLarge {

@@ -123,6 +123,7 @@ export class Interlock {
   readonly #wire: Wire;
   readonly #run: string | undefined;
   readonly #timeoutMs: number;
+  #waits = true; // the server says when a question is answered
 
   constructor(options: Options = {}) {
     const { socket } = options;
@@ -160,9 +161,18 @@ export class Interlock {
     const { callId: _, ...proposal } = decision.proposal;
     let pause = 250;
     for (let left = end - performance.now(); left > 0; left = end - performance.now()) {
-      await sleep(Math.min(pause, left));
+      const said = this.#waits ? await this.#answered(decision.request, Math.min(25_000, left)) : undefined;
+      if (said?.waiting) continue;
+      if (said?.status === "approved") return this.#ask(proposal, this.#timeoutMs);
+      if (said) {
+        const text = said.status === "denied" ? "an operator said no"
+          : said.status === "expired" ? "nobody answered the question in time" : "the question is closed";
+        return refusal(proposal, said.reason ? `${text}: ${said.reason}` : text, "client.answered");
+      }
+      await sleep(Math.max(0, Math.min(pause, end - performance.now())));
       pause = Math.min(pause * 1.5, 5000);
-      const again = await this.#ask(proposal, Math.min(this.#timeoutMs, Math.max(left, 1000)));
+      if (this.#waits) continue; // the server is away, or has no room: it is asked for the answer again
+      const again = await this.#ask(proposal, this.#timeoutMs);
       if (again.allowed) return again;
       if (again.request && again.request !== decision.request) {
         return refusal(proposal, "an operator said no, or the question ran out", "client.answered");
@@ -170,6 +180,22 @@ export class Interlock {
       if (!again.request && again.eventId) return again;
     }
     return decision;
+  }
+
+  /** What has become of a question once it is answered or the time is over. */
+  async #answered(request: string, withinMs: number): Promise<{ status: string; waiting: boolean; reason: string } | undefined> {
+    try {
+      const seconds = Math.max(0, Math.floor(withinMs / 1000));
+      const path = `/v1/requests/${encodeURIComponent(request)}/wait`;
+      const { status, body } = await this.#wire.post(path, { timeout_seconds: seconds }, withinMs + this.#timeoutMs);
+      if (status === 403) this.#waits = false; // a server of before there was such a path
+      if (status === 404) return { status: "gone", waiting: false, reason: "" };
+      const waiting = body["waiting"];
+      if (status !== 200 || typeof waiting !== "boolean" || (waiting && seconds === 0)) return undefined;
+      return { status: text(body["status"]), waiting, reason: text(body["reason"]) };
+    } catch {
+      return undefined;
+    }
   }
 
   /** Tells what came of an action. It throws an InterlockError if that can't be recorded. */

@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
+from urllib.parse import quote
 
 from .wire import Wire, WireError
 
@@ -129,6 +130,7 @@ class Interlock:
         self._wire = Wire(url, token, socket)
         self._run = run
         self._timeout = timeout
+        self._waits = True  # the server says when a question is answered
 
     def decide(self, kind: Kind, input: Any = None, *, tool: str | None = None, arguments: Mapping[str, Any] | None = None,
                dir: str | None = None, hint: str | None = None, call_id: str | None = None, wait: float = 0.0) -> Decision:
@@ -162,9 +164,20 @@ class Interlock:
         asked = {name: value for name, value in decision.proposal.items() if name != "call_id"}
         pause = 0.25
         while (left := end - time.monotonic()) > 0:
-            time.sleep(min(pause, left))
+            said = self._answered(decision.request, min(25.0, left)) if self._waits else None
+            if said is not None:
+                status, waiting, why = said
+                if waiting:
+                    continue
+                if status == "approved":
+                    return self._ask(asked)
+                text = {"denied": "an operator said no", "expired": "nobody answered the question in time"}.get(status, "the question is closed")
+                return _refusal(asked, f"{text}: {why}" if why else text, "client.answered")
+            time.sleep(max(0.0, min(pause, end - time.monotonic())))
             pause = min(pause * 1.5, 5.0)
-            again = self._ask(asked, min(self._timeout, max(left, 1.0)))
+            if self._waits:
+                continue  # the server is away, or has no room: it is asked for the answer again
+            again = self._ask(asked)
             if again.allowed:
                 return again
             if again.request and again.request != decision.request:
@@ -172,6 +185,23 @@ class Interlock:
             if not again.request and again.event_id:
                 return again
         return decision
+
+    def _answered(self, request: str, seconds: float) -> tuple[str, bool, str] | None:
+        """What has become of a question once it is answered or the time is over: its status, whether it waits still, and why."""
+        try:
+            body = {"timeout_seconds": max(0, int(seconds))}
+            status, answer = self._wire.post(f"/v1/requests/{quote(request, safe='')}/wait", body, seconds + self._timeout)
+        except WireError:
+            return None
+        if status == 403:  # a server of before there was such a path
+            self._waits = False
+        if status == 404:
+            return "gone", False, ""
+        if status != 200 or not isinstance(answer.get("waiting"), bool):
+            return None
+        if answer["waiting"] and seconds < 1:
+            return None
+        return _text(answer.get("status")), answer["waiting"], _text(answer.get("reason"))
 
     def report(self, decision: Decision, outcome: Outcome, *, detail: str | None = None, duration: float | None = None) -> None:
         """Tell what came of an action. Raises `InterlockError` if that can't be recorded."""

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"mvdan.cc/sh/v3/shell"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// TestPrintedCommandsAreCommands: every command line of this program that stands in a block of the docs has a command, flags and
+// arguments that there are. What it would do is not tried here; the scripts in testdata do that.
+func TestPrintedCommandsAreCommands(t *testing.T) {
+	found := 0
+	for _, root := range []string{"../../README.md", "../../docs", "../../sdk"} {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".md" && filepath.Ext(path) != ".yml" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, line := range printedCommands(string(text), filepath.Ext(path) == ".yml") {
+				found++
+				if problem := parses(line); problem != "" {
+					t.Errorf("%s: %s\n\t%s", strings.TrimPrefix(path, "../../"), line, problem)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d commands were found", found)
+	}
+}
+
+// printedCommands are the simple commands of this program in a page's blocks, as their words stand there.
+func printedCommands(page string, whole bool) (out []string) {
+	block, fenced := false, false
+	for _, line := range strings.Split(strings.ReplaceAll(page, "\\\n", " "), "\n") {
+		if fence := strings.TrimSpace(line); strings.HasPrefix(fence, "```") {
+			block = !block
+			fenced = block && (fence == "```" || fence == "```sh" || fence == "```bash")
+			continue
+		}
+		if !fenced && !whole || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		file, err := syntax.NewParser().Parse(strings.NewReader(strings.TrimSpace(line)), "")
+		if err != nil {
+			continue // no shell
+		}
+		syntax.Walk(file, func(n syntax.Node) bool {
+			call, ok := n.(*syntax.CallExpr)
+			if ok && len(call.Args) > 0 && call.Args[0].Lit() == "interlock" {
+				text := strings.TrimSpace(line)
+				out = append(out, text[call.Args[0].Pos().Offset():call.End().Offset()])
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// parses says why a command line is none, or nothing. Words that stand for others, as NAME and FILE do, are words.
+func parses(line string) string {
+	words, err := shell.Fields(line, func(name string) string { return "$" + name })
+	if err != nil {
+		return err.Error()
+	}
+	p := &program{getenv: func(string) string { return "" }, stdout: new(strings.Builder), stderr: new(strings.Builder)}
+	helped := false
+	parser, err := newParser(&commands{}, p, kong.Exit(func(int) { helped = true }))
+	if err != nil {
+		return err.Error()
+	}
+	if args := words[1:]; len(args) == 1 && args[0] == "--version" {
+		return ""
+	}
+	if _, err := parser.Parse(asHelp(words[1:])); err != nil && !helped && !strings.Contains(err.Error(), "no such file or directory") {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,18 @@
+// Vercel AI SDK (ai): a tool whose calls are decided before they run.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+import { tool } from "ai";
+import { Interlock } from "interlock-client";
+import { z } from "zod";
+
+const interlock = new Interlock();
+
+export const shell = tool({
+  description: "Run a command in the project.",
+  inputSchema: z.object({ command: z.string() }),
+  execute: interlock.guard(
+    async ({ command }) => (await promisify(execFile)("sh", ["-c", command])).stdout,
+    { kind: "shell", input: ({ command }) => command, dir: process.cwd() },
+  ),
+});
