@@ -31,10 +31,10 @@ func (d demo) pictures(all bool) []picture {
 		high       int
 		document   []string // which of its pictures the documents show
 	}{
-		{"overview", "/", 1500, []string{"", "-dark", "-phone"}},
+		{"overview", "/", 1240, []string{"", "-dark"}},
 		{"feed", "/feed", 820, []string{"", "-phone-dark"}},
 		{"decision", "/decisions/" + d.denied, 1240, []string{""}},
-		{"pending", "/pending", 900, nil},
+		{"pending", "/pending", 900, []string{"", "-phone-dark"}},
 		{"request", "/pending/" + d.request, 1240, []string{"-phone"}},
 		{"challenges", "/challenges", 560, []string{""}},
 		{"agents", "/agents", 620, []string{"-dark"}},
@@ -80,6 +80,9 @@ func fill(ctx context.Context, backend *embedded.Backend, signer *identity.Signe
 			return d, err
 		}
 	}
+	if err := yesterday(ctx, backend, began); err != nil {
+		return d, err
+	}
 	for i := range 14 {
 		for _, command := range []string{"git status", "go test ./...", "rg -n 'TODO' internal", "npm ci",
 			"git commit -am 'Read the settings once'"} {
@@ -118,6 +121,49 @@ func fill(ctx context.Context, backend *embedded.Backend, signer *identity.Signe
 	step.Action.Dir = "/home/dana/project"
 	backend.ProposeBy(ctx, admission.Way{Loop: &interlock.Loop{Execution: "execution-7", Step: 4, Limit: 10, Tolerance: 50}}, step)
 	return d, grant(ctx, backend, signer)
+}
+
+// yesterday has decisions, questions and answers stand in the log that were made in the day before: pictures prove nothing.
+func yesterday(ctx context.Context, backend *embedded.Backend, now time.Time) error {
+	say := func(kind interlock.EventType, at time.Time, payload string) ledger.Draft {
+		return ledger.Draft{Type: kind, Run: "yesterday", Seed: "5eed", Actor: "builder", Role: "agent", Recorded: at, Payload: []byte(payload)}
+	}
+	decided := func(at time.Time, agent, answer, rule, request string) ledger.Draft {
+		found := "[]"
+		kind := interlock.EventDecision
+		if rule != "" {
+			found = fmt.Sprintf(`[{"gate":"rules","layer":3,"reason":"it says so","rule":%q,"verdict":%q}]`, rule, answer)
+		}
+		if request != "" {
+			request, kind = fmt.Sprintf(`,"request":%q`, request), interlock.EventReviewRequest
+		}
+		return say(kind, at, fmt.Sprintf(`{"decision":{"answer":%q,"findings":%s,"verdict":%q},"proposed":{"payload":{"input":"go test ./...",`+
+			`"kind":"shell"}}%s,"requester":{"agent":%q,"principal":"dana"}}`, answer, found, answer, request, agent))
+	}
+	var events []ledger.Draft
+	agents := []string{"builder", "builder", "builder", "reporter", "reviewer"}
+	rules := []string{"git.force-push", "cloud.apply", "package.publish", "git.force-push", "db.drop"}
+	for hour := 23; hour >= 1; hour-- {
+		at := now.Add(-time.Duration(hour) * time.Hour)
+		busy := max(0, 60-(at.Hour()-14)*(at.Hour()-14))
+		for i := range busy {
+			events = append(events, decided(at.Add(time.Duration(i)*time.Second), agents[i%5], "allow", "", ""))
+		}
+		for i := range busy / 9 {
+			put := at.Add(time.Duration(i) * time.Minute)
+			request := fmt.Sprintf("apr_%06x%06x", hour, i)
+			events = append(events, decided(put, agents[i%5], "ask", rules[(i+hour)%5], request))
+			verdict := []string{"allow", "allow", "allow", "deny"}[(i+hour)%4]
+			answered := put.Add(time.Duration(9+7*i+hour) * time.Second)
+			events = append(events, say(interlock.EventApproval, answered, fmt.Sprintf(`{"approval":{"at":%q,"method":"passkey","operator":"ada",`+
+				`"verdict":%q},"request":{"created":%q,"id":%q}}`, answered.Format(time.RFC3339), verdict, put.Format(time.RFC3339), request)))
+		}
+		for i := range busy / 25 {
+			events = append(events, decided(at.Add(time.Duration(i)*time.Minute), agents[i%5], "deny", "net.download-run", ""))
+		}
+	}
+	_, err := backend.Store.Commit(ctx, ledger.Change{Events: events})
+	return err
 }
 
 func action(kind interlock.Kind, text string) interlock.Action {

@@ -25,6 +25,7 @@ type agent struct {
 	Failed     int // wrong codes within the window
 	Seen       time.Time
 	Counts     tallies
+	Week       *week
 }
 
 // tallies count answers.
@@ -105,6 +106,11 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			one.Loop = l
 		}
 	}
+	c.counter.view(r.Context(), func(rolled *rollup) {
+		for id, a := range agents { // any order: each is told alike
+			a.Week = weekOf(rolled.agents[id], c.config.Now())
+		}
+	})
 	list := make([]*agent, 0, len(agents))
 	for _, a := range agents {
 		list = append(list, a)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -96,6 +97,7 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"many":    counted,
 		"titled":  titled,
 		"marked":  marked,
+		"words":   func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
 		"touches": touches,
 		"undoing": undoing,
 		"sure":    sureness,

@@ -184,3 +184,40 @@ func stamp(now, t time.Time) string {
 	}
 	return t.Format("2 Jan 15:04")
 }
+
+// A week is what an agent did in the last seven days, as a small drawing with its sentence.
+type week struct {
+	Wide int
+	Bars []plotBar
+	Says string
+}
+
+// weekSteps is how many steps of six hours a week has.
+const weekSteps = 28
+
+// weekOf draws an agent's week; nil where it did nothing.
+func weekOf(one *named, now time.Time) *week {
+	if one == nil {
+		return nil
+	}
+	last := (hourOf(now)/6 + 1) * 6
+	var all, asked [weekSteps]int
+	sum, questions, most := 0, 0, 0
+	for h := last - weekSteps*6; h < last; h++ {
+		at := (h - last + weekSteps*6) / 6
+		all[at] += int(one.all[h%rollupHours])
+		asked[at] += int(one.asked[h%rollupHours])
+	}
+	for i := range all {
+		sum, questions, most = sum+all[i], questions+asked[i], max(most, all[i])
+	}
+	if sum == 0 {
+		return nil
+	}
+	w := &week{Wide: weekSteps * stepWide, Says: fmt.Sprintf("%.1f questions a day", float64(questions)/7)}
+	for i := range all {
+		w.Bars = append(w.Bars, plotBar{X: i * stepWide, Wide: stepWide - 4,
+			Parts: stacked(most, []string{"ask", "allow"}, []int{asked[i], all[i] - asked[i]})})
+	}
+	return w
+}
