@@ -85,6 +85,7 @@ func serverSettings() []Governing {
 	return []Governing{
 		free("listen", freeAddress, func(c *Config) *string { return &c.Listen }),
 		governing("allow_remote", weakerOn, func(c *Config) *bool { return &c.AllowRemote }, both),
+		governing("hosts", weakerAdded, func(c *Config) *[]string { return &c.Hosts }, common),
 		governing("console_url", weakerAnother+": people sign in there", func(c *Config) *string { return &c.ConsoleURL }, ordered),
 		free("max_concurrent", freeBound, func(c *Config) *int { return &c.MaxConcurrent }),
 		free("max_concurrent_per_agent", freeBound, func(c *Config) *int { return &c.MaxConcurrentPerAgent }),

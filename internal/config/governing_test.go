@@ -118,6 +118,7 @@ func pairs() []pair {
 		{"sandbox.profiles", ofSandbox("own", SandboxProfile{Env: []string{"A"}}), ofSandbox("own", SandboxProfile{Env: []string{"A", "B"}}), true},
 		{"sandbox.profiles", ofSandbox("own", SandboxProfile{Env: []string{"A"}}), ofSandbox("own", SandboxProfile{Env: []string{"A"}}), false},
 		{"sandbox.profiles", ofSandbox("scratch", SandboxProfile{Time: Duration(time.Second)}), func(c *Config) {}, true},
+		{"hosts", func(c *Config) {}, func(c *Config) { c.Hosts = []string{"evil.example"} }, true},
 		{"gateway.hosts", func(c *Config) {}, func(c *Config) { c.Gateway.Hosts = []string{"evil.example"} }, true},
 		{"gateway.origins", func(c *Config) {}, func(c *Config) { c.Gateway.Origins = []string{"https://evil.example"} }, true},
 		{"gateway.allow_remote", func(c *Config) {}, func(c *Config) { c.Gateway.Remote = true }, true},
