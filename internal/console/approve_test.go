@@ -134,7 +134,8 @@ func TestAnswerWithoutScript(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-	h.want("an answer to what was answered", b.bySession(no, "approve", ""), http.StatusNotFound, "no request that waits has this id: it is denied by olga")
+	h.want("an answer to what was answered", b.bySession(no, "approve", ""), http.StatusNotFound,
+		"no request that waits has this id: it is denied by olga")
 }
 
 // TestACookieIsNoPasskey: where a session began with a passkey, the cookie alone says yes to nothing; a no needs no more.

@@ -62,7 +62,7 @@ func (c *counter) view(ctx context.Context, look func(*rollup)) counting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	look(c.rolled)
-	return counting{Whole: c.whole, Counted: c.high - c.low, Size: c.size, failed: c.failed}
+	return counting{Whole: c.whole && c.high >= c.size, Counted: c.high - c.low, Size: c.size, failed: c.failed}
 }
 
 // read counts until nothing is left to count, and ends then.

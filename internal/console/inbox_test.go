@@ -115,7 +115,8 @@ func TestAnswersFromTheInbox(t *testing.T) {
 	// A yes takes the passkey's signature over this one request.
 	yes := b.form(b.get("/pending"), "/pending", "verb", "approve")
 	h.want("a yes without it", b.do(http.MethodPost, "/pending/"+two, yes), http.StatusForbidden, "you came in with a passkey")
-	hash := regexp.MustCompile(`formaction="/pending/` + two + `" name="verb" value="approve" data-hash="([^"]+)"`).FindStringSubmatch(b.get("/pending").body)
+	button := regexp.MustCompile(`formaction="/pending/` + two + `" name="verb" value="approve" data-hash="([^"]+)"`)
+	hash := button.FindStringSubmatch(b.get("/pending").body)
 	if hash == nil {
 		t.Fatalf("no button says yes:\n%s", b.get("/pending").body)
 	}
@@ -125,7 +126,8 @@ func TestAnswersFromTheInbox(t *testing.T) {
 	}
 	page = b.get("/pending")
 	h.want("afterwards", page, http.StatusOK, "Approved and not used yet")
-	for _, want := range []string{`<span data-became="` + two + `">approved by olga, not used yet</span>`, `<span data-became="` + one + `">denied by olga</span>`} {
+	for _, want := range []string{`<span data-became="` + two + `">approved by olga, not used yet</span>`,
+		`<span data-became="` + one + `">denied by olga</span>`} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("it is not told what became of it, %s:\n%s", want, page.body)
 		}
@@ -234,7 +236,8 @@ func waiting(id string, created time.Time) interlock.ApprovalRequest {
 	return interlock.ApprovalRequest{ID: id, Action: "sha256:" + interlock.Digest(strings.Repeat("a", 64)), Nonce: strings.Repeat("0", 32),
 		Ruleset:   "sha256:" + interlock.Digest(strings.Repeat("b", 64)),
 		Requester: interlock.Requester{Agent: "builder" + id[len(id)-2:], Principal: "dana", Run: "r1"}, Created: created,
-		Expires: created.Add(2 * time.Hour), Status: interlock.RequestPending, Rule: "git.force-push", Reason: "a forced push replaces what others have fetched",
+		Expires: created.Add(2 * time.Hour), Status: interlock.RequestPending, Rule: "git.force-push",
+		Reason:  "a forced push replaces what others have fetched",
 		Display: "kind: shell\ntool: Bash\ndir: /home/dana/project\n\ngit push --force origin " + id + "\n"}
 }
 

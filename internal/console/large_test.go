@@ -183,7 +183,8 @@ func BenchmarkFirstPaint(b *testing.B) {
 	fillLog(b, h, 1_000_000)
 	visitor := h.in("ada", quorum.RoleAdmin)
 	visitor.counted("/") // which takes its time once, and no page waits for it
-	for _, path := range []string{"/", "/?range=month", "/feed", "/audit", "/feed?q=nothing-like-that", "/agents", "/rules", "/decisions/500000", "/system"} {
+	for _, path := range []string{"/", "/?range=month", "/feed", "/audit", "/feed?q=nothing-like-that", "/agents", "/rules",
+		"/decisions/500000", "/system"} {
 		b.Run(fmt.Sprintf("page=%s", path), func(b *testing.B) {
 			request := httptest.NewRequest(http.MethodGet, h.url+path, nil)
 			request.Header.Set("User-Agent", visitor.agent)

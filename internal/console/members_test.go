@@ -25,7 +25,8 @@ func walked(object []byte) (map[string]json.RawMessage, bool) {
 
 // FuzzMembers holds that walking an object finds the members that the general decoder finds, and goes wrong on nothing.
 func FuzzMembers(f *testing.F) {
-	for _, text := range []string{`{}`, `{"a":1}`, `{"a":"b\"}","c":[1,{"d":"]"}],"e":{"f":{}}}`, `{"a":"\\","b":null}`, `{"a":tru`, `{"a"}`, `[1]`, ``, `{"a":[`,
+	for _, text := range []string{`{}`, `{"a":1}`, `{"a":"b\"}","c":[1,{"d":"]"}],"e":{"f":{}}}`, `{"a":"\\","b":null}`,
+		`{"a":tru`, `{"a"}`, `[1]`, ``, `{"a":[`,
 		`{"decision":{"answer":"deny","findings":[{"rule":"a\"b","verdict":"deny"}]},"x":"{\"decision\":{}"}`} {
 		f.Add([]byte(text))
 	}
@@ -175,7 +176,8 @@ func TestTakeApart(t *testing.T) {
 func TestTouches(t *testing.T) {
 	impacts := []interlock.Impact{{Kind: interlock.ImpactDelete, Target: "/srv/shop/a/b", Reach: interlock.ReachSystem},
 		{Kind: interlock.ImpactWrite, Target: "/srv/shop/a/c", Reach: interlock.ReachSystem},
-		{Kind: interlock.ImpactNetwork, Target: "https://example.com/x/y", Reach: interlock.ReachExternal}, {Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem}}
+		{Kind: interlock.ImpactNetwork, Target: "https://example.com/x/y", Reach: interlock.ReachExternal},
+		{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem}}
 	var tell func(list []*branch, indent string) string
 	tell = func(list []*branch, indent string) (text string) {
 		for _, b := range list {

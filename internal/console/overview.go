@@ -92,7 +92,7 @@ func (c *Console) overviewPage(w http.ResponseWriter, r *http.Request) {
 	}
 	now := c.config.Now()
 	come := c.counter.view(r.Context(), func(rolled *rollup) { page.count(rolled, now) })
-	if page.Failed = come.failed != nil; !come.Whole {
+	if page.Failed = come.failed != nil; page.Failed || !come.Whole {
 		page.Reading = &come
 	}
 	if c.config.Latency != nil {
