@@ -2,6 +2,7 @@ package interlock
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -50,13 +51,10 @@ func (s *Scope) Check(kind Kind) error {
 	if !ok || len(s.Words) > 0 || s.Text != "" || kind == KindFile && (len(arguments) != 1 || arguments["path"] == nil) {
 		return refuse("name the arguments as a JSON object; of a file, its path and nothing else")
 	}
-	wide := false
-	for _, value := range arguments { // any order: one is enough
-		text, is := stringOf(value)
-		wide = wide || is && loose(text)
-	}
-	if wide {
-		return refuse("a * stands for a part of a word; a text that is * alone, or - and *, could be anything")
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if text, is := stringOf(arguments[name]); is && loose(text) {
+			return refuse("a * stands for a part of a word; a text that is * alone, or - and *, could be anything")
+		}
 	}
 	return nil
 }
