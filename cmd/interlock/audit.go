@@ -263,13 +263,16 @@ func (p *program) beside() (b besides, err error) {
 	}
 	defer opened.Close()
 	b.Checked = true
-	err = opened.CheckStanding(p.ctx, func(wrong *ledger.Tampered) error {
+	name := func(wrong *ledger.Tampered) error {
 		if len(b.Wrong) < maxWrong {
 			b.Wrong = append(b.Wrong, wrong.Name())
 		}
 		return nil
-	})
-	return b, err
+	}
+	if err := opened.CheckStanding(p.ctx, name); err != nil {
+		return b, err
+	}
+	return b, checkTexts(p.ctx, opened, name)
 }
 
 // apart says which entries two histories disagree on, where a log contradicts what hooks have seen of it.

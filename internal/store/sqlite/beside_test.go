@@ -143,7 +143,8 @@ func beside(t *testing.T, s *sqlite.Store, event string) map[string]string {
 		rows, _, err := s.Load(t.Context(), ref)
 		say(fmt.Sprintf("%+q", ref), rows, err)
 	}
-	for _, mark := range []string{ledger.Called("agent", "run", "c1"), ledger.Acted("agent", "run", "sha256:aa"), ledger.Called("agent", "run", "ghost")} {
+	for _, mark := range []string{ledger.Called("agent", "run", "c1"), ledger.Acted("agent", "run", "sha256:aa"),
+		ledger.Called("agent", "run", "ghost")} {
 		rows, _, err := s.Scan(t.Context(), ledger.Ref{Kind: ledger.Call, Mark: mark}, ledger.Before(-1, 9))
 		say("call "+mark, rows, err)
 	}
@@ -168,7 +169,8 @@ func TestEveryTable(t *testing.T) {
 		"entries": "INSERT INTO entries SELECT 9999, id, type, body, hashes, checkpoint, inputs FROM entries WHERE idx = 1",
 		"head":    "", // it has one row, which the table itself sees to
 		"proofs":  "",
-		"rows":    "INSERT INTO rows (kind, key, version, body, owner, proof) SELECT kind, 'ghost', version, body, owner, proof FROM rows WHERE key = 'olga'",
+		"rows": "INSERT INTO rows (kind, key, version, body, owner, proof) SELECT kind, 'ghost', version, body, owner, proof " +
+			"FROM rows WHERE key = 'olga'",
 		"marks":   "INSERT INTO marks SELECT kind, 'token', at, row FROM marks LIMIT 1",
 		"passing": "INSERT INTO passing SELECT owner + 1, kind, 'ghost', until, proof, body FROM passing WHERE kind = 'written'",
 		"calls": "INSERT INTO calls (id, by_event, by_action, by_call, at, body, proof) SELECT id + 9999, by_event, by_action, by_call, at, body, " +
