@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,4 +44,36 @@ func TestEventIsReadAsIfFirst(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEscapes: each escape of a string is read as what it stands for, and half a character or what is no escape is refused.
+func TestEscapes(t *testing.T) {
+	const bad, endless, broken = "a string has a bad escape", "a string has no end", "it is not UTF-8"
+	for text, want := range map[string]struct{ value, err string }{
+		`a\u0001b"`:  {"a\x01b", ""},
+		`\u00e9"`:    {"é", ""},
+		`\"\\\b\n"`:  {"\"\\\b\n", ""},
+		`\ud83d"`:    {"", bad}, // the first half of a pair
+		`\udc00"`:    {"", bad}, // the second
+		`\ud7ff"`:    {"\ud7ff", ""},
+		`\ue000"`:    {"\ue000", ""},
+		`\u00zz"`:    {"", bad},
+		`\u-001"`:    {"", bad},
+		`\u00e`:      {"", bad},
+		`\x"`:        {"", bad},
+		`\u0041`:     {"", endless},
+		`\`:          {"", endless},
+		`a`:          {"", endless},
+		"\\n\xff\"":  {"\n\xff", broken},
+		`\u0041b"c"`: {"Ab", ""},
+	} {
+		r := reader{rest: []byte(text)}
+		got, said := r.escaped(), ""
+		if r.err != nil {
+			said = r.err.Error()
+		}
+		if got != want.value || !strings.HasSuffix(said, want.err) || (said == "") != (want.err == "") {
+			t.Errorf("%s: %q and %q, want %q and %q", text, got, said, want.value, want.err)
+		}
+	}
 }
