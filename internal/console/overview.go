@@ -237,6 +237,9 @@ func (p *overview) drawAnswers(sums []hourly) {
 			{"expired", "late", "", p.Expired}},
 		Says: fmt.Sprintf("%s put; people said yes to %d and no to %d, and %d expired.", numbered(p.Asked, "question was", "questions were"),
 			p.Yes, p.No, p.Expired)}
+	if p.Asked > p.Yes+p.No+p.Expired {
+		p.People.Says += " The others wait, or were answered in their harness."
+	}
 	only := lane{}
 	for _, one := range sums {
 		only.Most = max(only.Most, one.asked, one.yes+one.no+one.expired)

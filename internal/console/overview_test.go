@@ -51,6 +51,7 @@ func TestOverview(t *testing.T) {
 	h.act("claude", "r1", shell("ls"))
 	h.act("claude", "r1", shell("go test ./..."))
 	h.act("codex", "r1", shell("rm -rf /"))
+	h.act("claude", interlock.CanaryRun+"1", shell(interlock.CanaryCommand)) // doctor's, which nothing counts
 	one, two := h.ask("claude", "DELETE FROM a"), h.ask("claude", "DELETE FROM b")
 	h.ask("codex", "DELETE FROM c")
 	if got := b.approve(one); got.status != http.StatusSeeOther {
@@ -66,7 +67,7 @@ func TestOverview(t *testing.T) {
 	}
 	said := html.UnescapeString(page.body)
 	for _, want := range []string{"Of 6 decisions in 24 hours, 2 were allowed, 3 asked, 1 denied and 0 halted.",
-		"3 questions were put; people said yes to 1 and no to 1, and 0 expired.", "fs.delete-root", "1 action waits for an answer",
+		"3 questions were put; people said yes to 1 and no to 1, and 0 expired. The others wait", "fs.delete-root", "1 action waits for an answer",
 		"<title>3 asked, 1 denied, 0 halted, 2 allowed</title>", "under a signed head", "under a minute"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the overview lacks %q:\n%s", want, page.body)

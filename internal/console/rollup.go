@@ -103,7 +103,7 @@ func see(e interlock.Entry) (seen, bool) {
 func (s *seen) readDecision(payload []byte) bool {
 	var answer, verdict interlock.Verdict
 	var request, rule string
-	known := 0
+	known, canary := 0, false
 	read := func(into *interlock.Verdict, value []byte) {
 		if into.UnmarshalText([]byte(textOf(value))) == nil {
 			known++
@@ -113,6 +113,8 @@ func (s *seen) readDecision(payload []byte) bool {
 		switch string(name) {
 		case "request":
 			request = textOf(value)
+		case "canary": // doctor's: nobody wanted that
+			canary = string(value) == "true"
 		case "requester":
 			return members(value, func(name, value []byte) bool {
 				if string(name) == "agent" {
@@ -137,7 +139,7 @@ func (s *seen) readDecision(payload []byte) bool {
 	})
 	s.answer, s.rule = shownAnswer(answer, verdict, request), rule
 	s.asked = s.answer == interlock.Ask
-	return ok && known == 2
+	return ok && known == 2 && !canary
 }
 
 // decisive is the rule of a decision's first finding, unless that was suppressed.

@@ -52,6 +52,8 @@ func operations() []operation {
 		{path: "/v1/outcome", method: "post", id: "report", body: typeOf[outcomeBody](), answer: typeOf[struct {
 			Recorded bool `json:"recorded"`
 		}](), also: []int{404}, about: "Record what executing an action did."},
+		{path: "/v1/requests/{id}/wait", method: "post", id: "wait", body: typeOf[waitBody](), answer: typeOf[answeredBody](), also: []int{404},
+			about: "Wait until a question is answered; as server-sent events where those are accepted."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
 			Heard bool `json:"heard"`
 		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
