@@ -130,7 +130,14 @@ func (b *batch) passed(ctx context.Context, kind, key string) (ledger.Row, error
 	if !b.proofs.sound {
 		return r, nil
 	}
-	claims, err := b.part(ctx, passPart(passNumber(kind, key)))
+	part := passPart(passNumber(kind, key))
+	if _, read := b.parts[part]; !read { // mostly row and part in one go
+		n := &snapshot{store: b.store, conn: b.store.writer, known: b.proofs}
+		if found, err := n.passed(ctx, kind, key); !errors.Is(err, errUnsteady) {
+			return found, err
+		}
+	}
+	claims, err := b.part(ctx, part)
 	if err != nil {
 		return r, err
 	}
