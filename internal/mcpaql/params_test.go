@@ -250,3 +250,14 @@ func names(sent map[string]any) []string {
 	sort.Strings(out)
 	return out
 }
+
+// TestBlankTexts: a text of nothing but spaces is a missing one where one is required, and a text like any other where none is.
+func TestBlankTexts(t *testing.T) {
+	f := newFixture(t, nil)
+	f.start("e")
+	f.data(mcpaql.Create, `{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":"ls","step_description":"  "}}`)
+	if len(f.backend.proposals) != 1 {
+		t.Errorf("%d steps were proposed", len(f.backend.proposals))
+	}
+	f.failure(mcpaql.Create, `{"operation":"record_execution_step","params":{"element_name":"e","next_action_hint":" \t"}}`, mcpaql.CodeMissingParam)
+}
