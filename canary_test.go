@@ -16,12 +16,13 @@ func TestOnlyWhatDoctorProposesIsACanary(t *testing.T) {
 		answer     interlock.Verdict
 		canary     bool
 	}{
-		"a hook's":              {shell, "claude", "doctor-1-claude-0", interlock.Halt, true},
-		"a gateway's":           {tool, interlock.CanaryAgent, "", interlock.Deny, true},
-		"that was allowed":      {shell, "claude", "doctor-1-claude-0", interlock.Allow, false},
-		"of a session":          {shell, "claude", "s1", interlock.Halt, false},
-		"another command":       {interlock.Action{Kind: interlock.KindShell, Input: "rm -rf /"}, "claude", "doctor-1", interlock.Halt, false},
-		"one command more":      {interlock.Action{Kind: interlock.KindShell, Input: interlock.CanaryCommand + "; x"}, "claude", "doctor-1", interlock.Halt, false},
+		"a hook's":         {shell, "claude", "doctor-1-claude-0", interlock.Halt, true},
+		"a gateway's":      {tool, interlock.CanaryAgent, "", interlock.Deny, true},
+		"that was allowed": {shell, "claude", "doctor-1-claude-0", interlock.Allow, false},
+		"of a session":     {shell, "claude", "s1", interlock.Halt, false},
+		"another command":  {interlock.Action{Kind: interlock.KindShell, Input: "rm -rf /"}, "claude", "doctor-1", interlock.Halt, false},
+		"one command more": {interlock.Action{Kind: interlock.KindShell, Input: interlock.CanaryCommand + "; x"},
+			"claude", "doctor-1", interlock.Halt, false},
 		"another agent's tool":  {tool, "claude", "doctor-1", interlock.Deny, false},
 		"the command as a hint": {interlock.Action{Kind: interlock.KindHint, Input: interlock.CanaryCommand}, "claude", "doctor-1", interlock.Halt, false},
 	} {

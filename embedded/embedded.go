@@ -213,7 +213,8 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		return nil, err
 	}
 	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
-		Settled: settled, Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}, verify: verify}, nil
+		Settled: settled, Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix,
+		tampering: wrong, noticed: &sync.Map{}, verify: verify}, nil
 }
 
 // telling makes the channels to people, and what takes alerts to them. A process that ends at once has none: it opens no challenge and

@@ -39,7 +39,7 @@ type commands struct {
 	Gateway     gatewayCommand     `cmd:"" help:"Stand between an MCP client and its servers: every call is decided before it is forwarded."`
 	Install     installCommand     `cmd:"" help:"Register the hook in a coding agent's settings, or move a client's MCP servers behind the gateway."`
 	Uninstall   uninstallCommand   `cmd:"" help:"Remove the hook from a coding agent's settings, or put a client's MCP servers back."`
-	Setup       setupCommand       `cmd:"" help:"Set everything up on this machine: programs, home, coding agents, server, first operator; or take it back."`
+	Setup       setupCommand       `cmd:"" help:"Set everything up on this machine, from the programs to the first operator, or take it back."`
 	Doctor      doctorCommand      `cmd:"" help:"Prove that the registered hooks fire and gateways refuse, and check store, key and clock."`
 	Exec        execCommand        `cmd:"" help:"Decide a command and run it in a sandbox."`
 	Check       checkCommand       `cmd:"" help:"Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt."`

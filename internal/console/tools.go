@@ -31,7 +31,8 @@ type pinned struct {
 }
 
 func shownPin(pin interlock.Pin) pinned {
-	return pinned{Pin: pin, Subject: interlock.PinSubject(pin.Server, pin.Tool), Says: admission.PinSays(pin), Approved: pin.Status == interlock.PinApproved}
+	return pinned{Pin: pin, Subject: interlock.PinSubject(pin.Server, pin.Tool), Says: admission.PinSays(pin),
+		Approved: pin.Status == interlock.PinApproved}
 }
 
 // toolsPage lists the servers behind the gateway and what they offer, those with something in quarantine first.

@@ -171,14 +171,17 @@ func TestToldOf(t *testing.T) {
 		want    string
 	}{
 		{"its impacts", interlock.Finding{Gate: "rules", Verdict: interlock.Deny, Reason: "why", Impacts: []int{0}}, action, "why: deletes a (rm)"},
-		{"a halt about impacts", interlock.Finding{Gate: "rules", Verdict: interlock.Halt, Reason: "why", Impacts: []int{0}}, action, "why: deletes a (rm)"},
+		{"a halt about impacts",
+			interlock.Finding{Gate: "rules", Verdict: interlock.Halt, Reason: "why", Impacts: []int{0}}, action, "why: deletes a (rm)"},
 		{"a halt about nothing", interlock.Finding{Gate: "danger", Verdict: interlock.Halt, Reason: "why"}, action, "why"},
 		{"no objection", interlock.Finding{Gate: "rules", Verdict: interlock.Allow, Reason: "why", Impacts: []int{0}}, action, "why"},
 		{"no reason", interlock.Finding{Gate: "rules", Verdict: interlock.Deny, Impacts: []int{0}}, action, ""},
 		{"the input", interlock.Finding{Gate: "unknown", Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}, action, "why: frob it"},
-		{"no input", interlock.Finding{Gate: "unknown", Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}, interlock.Action{}, "why: deletes a (rm)"},
+		{"no input",
+			interlock.Finding{Gate: "unknown", Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}, interlock.Action{}, "why: deletes a (rm)"},
 		{"the tool", interlock.Finding{Gate: "danger", Verdict: interlock.Ask, Reason: "why"}, action, "why: refund"},
-		{"impacts before the tool", interlock.Finding{Gate: "danger", Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}, action, "why: deletes a (rm)"},
+		{"impacts before the tool",
+			interlock.Finding{Gate: "danger", Verdict: interlock.Ask, Reason: "why", Impacts: []int{0}}, action, "why: deletes a (rm)"},
 		{"nothing to name", interlock.Finding{Gate: "danger", Verdict: interlock.Ask, Reason: "why"}, interlock.Action{}, "why"},
 	} {
 		if got := Told(rows, []interlock.Finding{test.finding}, test.action, analysis)[0].Reason; got != test.want {

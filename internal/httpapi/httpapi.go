@@ -189,7 +189,8 @@ func New(c Config) (*Server, error) {
 	c.Limits = c.Limits.withDefaults()
 	most, share := int(c.Limits.Concurrent), int(c.Limits.PerAgent)
 	serving, end := context.WithCancel(context.Background())
-	return &Server{serving: serving, end: end, waiters: newSlots(most, share, max(most/64, 1)), config: c, metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
+	return &Server{serving: serving, end: end, waiters: newSlots(most, share, max(most/64, 1)), config: c,
+		metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
 		agents:    newSlots(most, share, max(most/64, 1)), // what other agents can't take
 		readers:   newSlots(most, int(c.Limits.Readings), int(c.Limits.Readings)),
 		strangers: newSlots(most, share, 0),

@@ -45,7 +45,8 @@ func TestPatternsOfWords(t *testing.T) {
 	if got := impact.PatternWords(`git push --force origin feature/*`); !slices.Equal(got, []string{"git", "push", "--force", "origin", "feature/*"}) {
 		t.Errorf("%q", got)
 	}
-	for _, pattern := range []string{"git push '*'", `git push "*"`, "git push *; rm x", "git push * | sh", "git push * > f", "git push $*", "git push a?"} {
+	for _, pattern := range []string{"git push '*'", `git push "*"`, "git push *; rm x", "git push * | sh",
+		"git push * > f", "git push $*", "git push a?"} {
 		if got := impact.PatternWords(pattern); got != nil {
 			t.Errorf("%q: %q", pattern, got)
 		}

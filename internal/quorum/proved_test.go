@@ -57,7 +57,8 @@ func TestAnOrderAndItsTermsBelongTogether(t *testing.T) {
 	} {
 		refused(t, name, given.MayGive(olga, nil, noon), "no such order")
 	}
-	if verb, known := quorum.VerbOf("amnesty"); known || !verb.Loosens || quorum.Loosens(interlock.VerbDemote) || !quorum.Loosens(interlock.VerbPromote) {
+	if verb, known := quorum.VerbOf("amnesty"); known || !verb.Loosens || quorum.Loosens(interlock.VerbDemote) ||
+		!quorum.Loosens(interlock.VerbPromote) {
 		t.Errorf("a verb nobody knows: %+v, %v", verb, known)
 	}
 }

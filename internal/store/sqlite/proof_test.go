@@ -79,7 +79,8 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
-		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"), {Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
+		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
+		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
 
 // loaded is what each ref gives, by itself: rows, or that they are not believed.
