@@ -342,14 +342,12 @@ func (c *auditVerifyCommand) print(p *program, report auditlog.Report, key *audi
 	if err != nil || c.From != "" {
 		return err
 	}
-	if err := beside.print(p.stdout); err != nil {
-		return err
-	}
-	if len(broken) > 0 {
+	err = beside.print(p.stdout)
+	if len(broken) > 0 { // what stops decisions is said before what is merely not believed, which is listed already
 		return fmt.Errorf("%s: %s; it is held as %s; interlock hold list names all", interlock.EventIntegrity,
 			broken[0].Why, broken[0].Name())
 	}
-	return nil
+	return err
 }
 
 // print says what was found beside the log.

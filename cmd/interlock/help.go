@@ -12,9 +12,9 @@ func helpGroups() []helpGroup {
 	return []helpGroup{
 		{"Begin:", []string{"setup", "install", "uninstall", "doctor", "up"}},
 		{"Try and run:", []string{"check", "exec"}},
-		{"Answer:", []string{"pending", "approve", "deny", "always", "watch", "block", "grant", "channels"}},
+		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
 		{"Rules:", []string{"rules", "replay", "ci"}},
-		{"Who may do what:", []string{"operator", "agent", "trust", "tools"}},
+		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "settings"}},
 		{"What happened:", []string{"audit", "hold"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},
 	}
