@@ -22,6 +22,21 @@ func deletionsIn(t *testing.T) *house {
 	return newHouse(t, func(c *admission.Config) { c.Rules = set })
 }
 
+// A question that wants a sandbox is one question for both events of a call, where the door has a sandbox and where it hands over.
+func TestAQuestionThatWantsASandboxIsAskedOnce(t *testing.T) {
+	for name, way := range map[string]func(*admission.Case){
+		"has a sandbox": func(p *admission.Case) { p.CanAsk, p.Sandboxed = true, true },
+		"hands over":    func(p *admission.Case) { p.CanAsk, p.Handover = true, interlock.HandoverOffered },
+	} {
+		h := deletionsIn(t)
+		first := h.propose("rm -rf build", way, event("PreToolUse", "toolu_1"))
+		second := h.propose("rm -rf build", way, event("PermissionRequest", ""))
+		if first.Answer != interlock.Ask || !second.Repeated || second.Event != first.Event {
+			t.Errorf("%s: %v, then %v, repeated %v", name, first.Answer, second.Answer, second.Repeated)
+		}
+	}
+}
+
 // A door that hands the action over to exec is told yes, and the approval is left for exec, which spends it.
 func TestAHandoverLeavesTheApprovalToWhoRunsIt(t *testing.T) {
 	h := deletionsIn(t)
