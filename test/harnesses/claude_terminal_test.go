@@ -18,7 +18,8 @@ func TestClaudesUserIsAsked(t *testing.T) {
 		name, key, shown string
 		log              []string
 	}{
-		{"yes", "\r", "Thatisall.", []string{"claude: SAFETY_REVIEW_REQUEST ask", "claude: OUTCOME success"}},
+		{"yes", "\r", "Thatisall.", []string{"claude: SAFETY_REVIEW_REQUEST ask", "claude: OUTCOME success",
+			"claude: REQUEST_SETTLED"}},
 		{"no", "\x1b", "Interrupted", []string{"claude: SAFETY_REVIEW_REQUEST ask"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
