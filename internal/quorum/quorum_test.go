@@ -320,6 +320,12 @@ func TestTwoPeople(t *testing.T) {
 			admin.Passkeys, operator.Passkeys = []interlock.Passkey{{ID: "p"}}, []interlock.Passkey{{ID: "p"}}
 			all["admin"], all["operator"] = admin, operator
 		}, "needs two people"},
+		"the same, with nothing left of the first key": {answerBy(interlock.MethodPasskey, req, interlock.Allow, "operator"),
+			func(all map[string]interlock.OperatorRecord) {
+				operator := all["operator"]
+				operator.SSHKey = ""
+				all["operator"] = operator
+			}, "needs two people"},
 		"a no of the same": {answer(req, interlock.Deny, "operator"), nil, ""},
 	} {
 		all := people()
