@@ -69,6 +69,7 @@ type fakeBackend struct {
 	proposals []admission.Case
 	outcomes  []interlock.Outcome
 	events    []string // type and what is said, in order
+	paused    []string // why executions were
 	verify    func(challenge, code string) (admission.Verification, error)
 	confirm   func(request, code string) (interlock.ApprovalRequest, error)
 }
@@ -150,6 +151,11 @@ func (b *fakeBackend) Confirm(_ context.Context, r interlock.Requester, request,
 
 func (b *fakeBackend) RecordExecution(_ context.Context, r interlock.Requester, record auditlog.ExecutionRecord) error {
 	b.note("EXECUTION %s %s", record.Element, record.State)
+	if record.State == string(mcpaql.Paused) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.paused = append(b.paused, record.Reason)
+	}
 	return nil
 }
 

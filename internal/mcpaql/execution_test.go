@@ -191,6 +191,9 @@ func TestAPausedExecutionWaitsForAHuman(t *testing.T) {
 	if e := executionsIn(f.backend.taken()); len(e) != 4 || e[3] != "EXECUTION new paused" {
 		t.Errorf("events: %v", e)
 	}
+	if diff := cmp.Diff([]string{"deploying wants a human", "waits for apr_1"}, f.backend.paused); diff != "" {
+		t.Errorf("why they are paused, in the log (-want +got):\n%s", diff)
+	}
 	f.backend.standing.Requests["apr_1"] = interlock.ApprovalRequest{ID: "apr_1", Status: interlock.RequestApproved, Expires: noon.Add(time.Hour)}
 	got = append(got, status("deploy"))
 	delete(f.backend.standing.Requests, "apr_1") // spent
