@@ -171,6 +171,8 @@ func TestBadLinesAreAnswered(t *testing.T) {
 		`{"jsonrpc":"1.0","id":6,"method":"ping"}`,
 		`{"jsonrpc":"2.0","id":7,"method":"ping","x":"` + strings.Repeat("x", 100_000) + `"}`, `"text"`,
 		fmt.Sprintf(ping, 8) + "\r", `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, fmt.Sprintf(ping, 9),
+		// A request's arguments, written as JSON in JSON, may be four times as long, and the rest of a line 64 KiB.
+		`{"jsonrpc":"2.0","id":10,"method":"ping","params":{"_meta":{"x":"` + strings.Repeat("x", 67_000) + `"}}}`,
 	}
 	var out bytes.Buffer
 	if err := f.server.RunStdio(context.Background(), caller, strings.NewReader(strings.Join(lines, "\n")+"\n"), &out); err != nil {
@@ -191,7 +193,7 @@ func TestBadLinesAreAnswered(t *testing.T) {
 		}
 		got[fmt.Sprintf("%s %d", m.ID, code)]++
 	}
-	want := map[string]int{"1 0": 1, "2 0": 1, "4 0": 1, "8 0": 1, "9 0": 1, "null -32700": 1, "null -32600": 4, "5 -32600": 1, "6 -32600": 1}
+	want := map[string]int{"1 0": 1, "2 0": 1, "4 0": 1, "8 0": 1, "9 0": 1, "10 0": 1, "null -32700": 1, "null -32600": 4, "5 -32600": 1, "6 -32600": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answers by id and code (-want +got):\n%s\n%s", diff, out.String())
 	}
