@@ -33,7 +33,7 @@ format() {
 }
 
 tests() {
-	go test ./... 2>&1 | tee "$log"
+	go test -timeout 30m ./... 2>&1 | tee "$log"
 	local status=${PIPESTATUS[0]}
 	local ok bad
 	ok=$(grep -c '^ok' "$log")
@@ -43,7 +43,7 @@ tests() {
 	return "$status"
 }
 
-race() { CGO_ENABLED=1 go test -race -short $concurrent; }
+race() { CGO_ENABLED=1 go test -race -short -timeout 30m $concurrent; }
 
 cross() {
 	local status=0 os arch binaries

@@ -323,7 +323,7 @@ func TestElicitation(t *testing.T) {
 					t.Errorf("told %s", got)
 				}
 			} else {
-				settled = h.asker(process).Decide(t.Context(), q)
+				settled = h.asker(process, func(c *mcpgateway.AskConfig) { c.Patience = time.Second }).Decide(t.Context(), q)
 			}
 			if settled.Forward != test.forward {
 				t.Fatalf("forward %v: %s", settled.Forward, settled.Result)
