@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ type evaluation struct {
 func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
 	now time.Time) evaluation {
 	snapshot, approvals := e.snapshot(c, standing, now), approved(standing, c.Requester)
-	limits = append(held(standing), limits...)
+	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
@@ -246,6 +247,8 @@ type Config struct {
 	Settings func(departures map[string]json.RawMessage) error
 	// optional: what the log says of the rows beside it, oldest first, for mending them
 	Said func(ctx context.Context) ([]ledger.Row, error)
+	// optional: the file that stops everything; without it only the ledger does
+	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
