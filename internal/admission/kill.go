@@ -55,7 +55,7 @@ func stopping(h ledger.HoldBody, begins bool, now time.Time) []interlock.Finding
 		says += " (" + h.Why + ")"
 	}
 	return []interlock.Finding{{Gate: gate.NameKill, Rule: "kill." + string(step), Layer: 1, Verdict: interlock.Halt,
-		Reason: says, Suggestion: "don't try again; an admin lets things go on with: interlock kill release"}}
+		Reason: says, Suggestion: "end here; an admin lets things go on with: interlock kill release"}}
 }
 
 // Stopped returns an error while no agent may do anything, which says why; nil otherwise. It looks at the row and at the file.
@@ -87,6 +87,9 @@ func (a *Admission) Kill(ctx context.Context, mode ledger.KillMode, why, by stri
 	h := ledger.Kill(mode, a.redact(why), a.redact(by), now)
 	thrown := a.throw(h, now)
 	h, err := a.writeKill(ctx, h)
+	if err != nil && thrown == nil && a.config.Kill != nil {
+		err = interlock.Errorf(interlock.CodeUnavailable, "", "everything is stopped, and that could not be recorded: %s", reason(err))
+	}
 	return h, errors.Join(thrown, err)
 }
 
@@ -191,8 +194,9 @@ func KillID(h ledger.HoldBody) string { return h.Since.UTC().Format(time.RFC3339
 func (a *Admission) orderKill(_ context.Context, c *carrying) error {
 	kept := a.orderKept(c.Order)
 	h := ledger.Kill(ledger.KillMode(c.Detail), kept.Reason, c.Operator, c.now.Truncate(time.Microsecond))
-	if was, there := c.standing.Killed(); there {
-		h = ledger.Stricter(was, h, c.now)
+	if was, there := c.standing.Killed(); there { // what was found, or has begun, goes on under the order's name
+		further := ledger.Stricter(was, h, c.now)
+		h.Mode, h.Since = further.Mode, further.Since
 	}
 	h.Order = c.ID
 	c.change.Writes = []ledger.Row{h.Row()}

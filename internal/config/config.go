@@ -50,6 +50,10 @@ type Config struct {
 	Listen string `json:"listen"`
 	// AllowRemote permits Listen to be an address other machines reach. Put TLS in front of it. Default: false.
 	AllowRemote bool `json:"allow_remote"`
+	// Control is the address of the control door, through which what watches agents from outside stops everything: POST /v1/kill with
+	// the token that stands in the file control.token in Home, which `interlock up` makes. Only loopback addresses are accepted unless
+	// AllowRemote is set. Default: none, so that only `interlock kill` and the console stop everything.
+	Control string `json:"control"`
 	// Hosts lists further names under which clients reach the HTTP API, as host or host:port: those of a service in a cluster or of
 	// a proxy in front of it. Under any other name but localhost's it answers nobody. Default: none.
 	Hosts []string `json:"hosts"`

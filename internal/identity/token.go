@@ -55,6 +55,13 @@ func TokenShaped(s string) bool {
 type Tokens struct {
 	standing func(context.Context, ...ledger.Ref) (ledger.Standing, error)
 	now      func() time.Time
+	stopped  func(context.Context) error
+}
+
+// While returns a lookup that refuses every token for as long as stopped returns an error, which says why.
+func (t Tokens) While(stopped func(context.Context) error) *Tokens {
+	t.stopped = stopped
+	return &t
 }
 
 // NewTokens returns a lookup over a source of standings, which is asked for the agents with a token and may hold others.
@@ -83,6 +90,11 @@ func (t *Tokens) Agent(ctx context.Context, token string) (interlock.AgentRecord
 		}
 		if revoked := record.Revoked; !revoked.IsZero() && !t.now().Before(revoked) {
 			return record, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "this agent token is revoked"}
+		}
+		if t.stopped != nil {
+			if err := t.stopped(ctx); err != nil {
+				return record, err
+			}
 		}
 		return record, nil
 	}
