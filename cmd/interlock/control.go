@@ -114,3 +114,17 @@ func whenStopped(ctx context.Context, home string, stop func(ledger.HoldBody)) {
 		}
 	})
 }
+
+// withKill puts a stop of everything before what else is wrong.
+func withKill(p *program, backend *embedded.Backend, warnings func() []string) func() []string {
+	return func() []string {
+		h, any, err := backend.Killed(p.ctx)
+		switch {
+		case err != nil:
+			return append([]string{"it can't be told whether everything is stopped"}, warnings()...)
+		case any:
+			return append([]string{"everything is stopped (" + string(h.Step(now())) + "): " + h.Why}, warnings()...)
+		}
+		return warnings()
+	}
+}

@@ -78,7 +78,7 @@ func (c *upCommand) Run(p *program) error {
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
 	var server *httpapi.Server
 	latency := func() console.Latency { return latencyOf(server) }
-	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, lookout.warnings, latency, p.ctx.Done())
+	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, withKill(p, backend, lookout.warnings), latency, p.ctx.Done())
 	if err != nil {
 		return err
 	}
