@@ -73,7 +73,7 @@ admission, archive, fileio, store/sqlite                < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp
-hostname, ledger                                        < control
+hostname, admission                                     < control
 advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream

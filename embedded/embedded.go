@@ -195,6 +195,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Candidate:    candidate,
 		Brief:        options.Brief,
 		Kill:         kill.In(c.Home),
+		KillOn:       c.KillOn,
 		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {

@@ -19,6 +19,7 @@ import (
 	"interlock/internal/control"
 	"interlock/internal/fileio"
 	"interlock/internal/hostname"
+	"interlock/internal/identity"
 	"interlock/internal/kill"
 	"interlock/internal/ledger"
 )
@@ -33,7 +34,7 @@ type controlDoor struct {
 }
 
 // openControl opens the control door where the settings name an address.
-func openControl(settings config.Config, backend *embedded.Backend, logger *slog.Logger) (*controlDoor, error) {
+func openControl(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, logger *slog.Logger) (*controlDoor, error) {
 	if settings.Control == "" || settings.Control == "off" {
 		return nil, nil
 	}
@@ -51,7 +52,7 @@ func openControl(settings config.Config, backend *embedded.Backend, logger *slog
 		return nil, interlock.Errorf(interlock.CodeUnavailable, "--control",
 			"%s can't be listened on; is it in use? Name another with --control", settings.Control)
 	}
-	return &controlDoor{listener, control.Config{Backend: backend.Admission, Token: token, Names: hostname.New(settings.Hosts...),
+	return &controlDoor{listener, control.Config{Backend: backend.Admission, Token: token, Watch: tokens, Names: hostname.New(settings.Hosts...),
 		Logger: logger, Now: now}}, nil
 }
 

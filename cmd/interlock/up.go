@@ -68,12 +68,12 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer listeners.close()
-	door, err := openControl(settings, backend, logger)
+	tokens := identity.NewTokens(backend.Known, now).While(backend.Stopped)
+	door, err := openControl(settings, backend, tokens, logger)
 	if err != nil {
 		return err
 	}
 	defer door.close()
-	tokens := identity.NewTokens(backend.Known, now).While(backend.Stopped)
 	lookout := newLookout(p, backend, socketOf(settings), logger)
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
 	var server *httpapi.Server

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/hostname"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
@@ -41,12 +42,19 @@ func NewToken(random io.Reader) (string, error) {
 type Backend interface {
 	Kill(ctx context.Context, mode ledger.KillMode, why, by string) (ledger.HoldBody, error)
 	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
+	Signal(ctx context.Context, observer string, s interlock.Signal) (admission.SignalAnswer, error)
 }
 
-// Config configures the door. Every field is required but Names.
+// Observers finds the observer that a token belongs to.
+type Observers interface {
+	Observer(ctx context.Context, token string) (interlock.AgentRecord, error)
+}
+
+// Config configures the door. Every field is required but Names and Watch.
 type Config struct {
 	Backend Backend
-	Token   string         // the credential
+	Token   string         // the credential that stops everything
+	Watch   Observers      // whose tokens tell what they see
 	Names   hostname.Names // under which it answers, beside those of the loopback interface
 	Logger  *slog.Logger
 	Now     func() time.Time
@@ -86,46 +94,68 @@ func Handler(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/kill", d.kill)
 	mux.HandleFunc("GET /v1/kill", d.state)
+	mux.HandleFunc("POST /v1/signals", d.signal)
 	return d.only(mux)
 }
 
 type door struct {
 	Config
-	room chan struct{}
-	hash [sha256.Size]byte
+	room  chan struct{}
+	hash  [sha256.Size]byte
+	rates rates
 }
 
-// only lets those in who bring the credential, and no web page.
+// whose is the context's key for the name of the observer who asks; without one it is the holder of the control token.
+type whose struct{}
+
+// only lets those in who bring a credential, and no web page.
 func (d *door) only(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		switch {
-		case r.Header["Origin"] != nil || r.Header["Sec-Fetch-Site"] != nil || !d.Names.Has(r.Host):
-			fail(w, http.StatusForbidden, interlock.Errorf(interlock.CodeUnauthorized, "Host", "this door is for no web page, and answers under its own name only"))
+		if r.Header["Origin"] != nil || r.Header["Sec-Fetch-Site"] != nil || !d.Names.Has(r.Host) {
+			fail(w, http.StatusForbidden, interlock.Errorf(interlock.CodeUnauthorized, "Host",
+				"this door is for no web page, and answers under its own name only"))
 			return
-		case !d.known(r):
-			fail(w, http.StatusUnauthorized, interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
-				"send Authorization: Bearer and the token of the control door; an agent's does not open it"))
+		}
+		observer, err := d.known(r)
+		if err != nil {
+			fail(w, http.StatusUnauthorized, err)
 			return
 		}
 		select {
 		case d.room <- struct{}{}:
 			defer func() { <-d.room }()
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whose{}, observer)))
 		default:
 			fail(w, http.StatusServiceUnavailable, interlock.Errorf(interlock.CodeLimited, "", "%d requests are under way; try again", maxConcurrent))
 		}
 	})
 }
 
-func (d *door) known(r *http.Request) bool {
+// known is the observer who asks, or nobody's name for the holder of the control token. Observers tell; only that token stops.
+func (d *door) known(r *http.Request) (observer string, err error) {
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
+		"send Authorization: Bearer and the token of the control door, or an observer's to tell what it sees; an agent's opens nothing here")
 	values := r.Header["Authorization"]
-	if len(values) != 1 || d.Token == "" {
-		return false
+	if len(values) != 1 {
+		return "", refused
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", refused
+	}
 	hash := sha256.Sum256([]byte(token))
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(hash[:], d.hash[:]) == 1
+	if d.Token != "" && subtle.ConstantTimeCompare(hash[:], d.hash[:]) == 1 {
+		return "", nil
+	}
+	if d.Watch == nil || r.URL.Path != "/v1/signals" {
+		return "", refused
+	}
+	record, err := d.Watch.Observer(r.Context(), token)
+	if err != nil || record.ID == "" {
+		return "", refused
+	}
+	return record.ID, nil
 }
 
 // A Stop is what is sent to stop everything.
@@ -151,17 +181,27 @@ func StateOf(h ledger.HoldBody, now time.Time) State {
 	return State{Stopped: step != ledger.KillNone, Step: step, Mode: h.Mode, Reason: h.Why, By: h.By, Since: h.Since}
 }
 
-func (d *door) kill(w http.ResponseWriter, r *http.Request) {
+// decode reads a body strictly, or answers what is wrong with it.
+func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		fail(w, http.StatusRequestEntityTooLarge, interlock.Errorf(interlock.CodeLimited, "", "the body is longer than %d bytes, or did not come whole", maxBody))
-		return
+		fail(w, http.StatusRequestEntityTooLarge, interlock.Errorf(interlock.CodeLimited, "",
+			"the body is longer than %d bytes, or did not come whole", maxBody))
+		return false
 	}
-	stop := Stop{Mode: ledger.KillHard}
-	if err := strictjson.Decode(body, &stop); err != nil {
+	if err := strictjson.Decode(body, into); err != nil {
 		fail(w, http.StatusBadRequest, err)
+		return false
+	}
+	return true
+}
+
+func (d *door) kill(w http.ResponseWriter, r *http.Request) {
+	stop := Stop{Mode: ledger.KillHard}
+	if !decode(w, r, &stop) {
 		return
 	}
+	var err error
 	switch {
 	case stop.Mode != ledger.KillHard && stop.Mode != ledger.KillGraduated:
 		err = interlock.Errorf(interlock.CodeInvalid, "/mode", "is not known; send hard or graduated")

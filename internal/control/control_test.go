@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -14,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"interlock"
+
+	"interlock/internal/admission"
 	"interlock/internal/control"
 	"interlock/internal/ledger"
 	"interlock/spec"
@@ -24,6 +28,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // A switchboard remembers what was thrown.
 type switchboard struct {
 	guard  sync.Mutex
+	told   []string
 	thrown []ledger.HoldBody
 	fails  error
 	begun  chan struct{} // if set, is told of each stop, which waits for more
@@ -87,7 +92,7 @@ func TestKill(t *testing.T) {
 		edit         func(*http.Request)
 	}{
 		"nobody":          {401, "POST", "/v1/kill", stop, "the token of the control door", func(r *http.Request) { r.Header.Del("Authorization") }},
-		"an agent":        {401, "POST", "/v1/kill", stop, "an agent's does not open it", with("Authorization", "Bearer ilk_abc")},
+		"an agent":        {401, "POST", "/v1/kill", stop, "an agent's opens nothing", with("Authorization", "Bearer ilk_abc")},
 		"a longer token":  {401, "POST", "/v1/kill", stop, "token", with("Authorization", "Bearer "+token+"4")},
 		"two tokens":      {401, "POST", "/v1/kill", stop, "token", func(r *http.Request) { r.Header.Add("Authorization", "Bearer "+token) }},
 		"a page":          {403, "POST", "/v1/kill", stop, "web page", with("Origin", "http://127.0.0.1:7434")},
@@ -205,4 +210,76 @@ func TestNewToken(t *testing.T) {
 	if _, err := control.NewToken(strings.NewReader("too little")); err == nil {
 		t.Error("a token without its randomness")
 	}
+}
+
+// TestSignals: an observer tells what it sees and can't stop anything with its token; it is told what is wrong with a signal, and
+// sends no more than it may.
+func TestSignals(t *testing.T) {
+	spec.Covers(t, "EC-ENV-16")
+	s := &switchboard{}
+	clock := noon
+	h := control.Handler(control.Config{Backend: s, Token: token, Watch: s, Now: func() time.Time { return clock },
+		Logger: slog.New(slog.DiscardHandler)})
+	observer := with("Authorization", "Bearer ilkobs_meter")
+	const drift = `{"kind":"drift","agent":"claude","value":61}`
+	if w := ask(h, "POST", "/v1/signals", drift, observer); w.Code != 200 || w.Body.String() != `{"event_id":"e","told":true,"stopped":false}`+"\n" ||
+		len(s.told) != 1 || s.told[0] != "meter claude 61" {
+		t.Errorf("%d %s %q", w.Code, w.Body, s.told)
+	}
+	if w := ask(h, "POST", "/v1/signals", drift); w.Code != 200 || s.told[1] != "control claude 61" {
+		t.Errorf("with the control token: %d %s", w.Code, w.Body)
+	}
+	for name, test := range map[string]struct {
+		status     int
+		path, body string
+		edit       func(*http.Request)
+	}{
+		"an agent":           {401, "/v1/signals", drift, with("Authorization", "Bearer ilk_abc")},
+		"to stop everything": {401, "/v1/kill", `{"reason":"x"}`, observer},
+		"another member":     {400, "/v1/signals", `{"kind":"drift","agent":"claude","value":61,"phase":"P"}`, observer},
+		"a fraction":         {400, "/v1/signals", `{"kind":"drift","agent":"claude","value":0.61}`, observer},
+		"what is no signal":  {400, "/v1/signals", `{"kind":"weather","agent":"claude","value":61}`, observer},
+		"a store that fails": {503, "/v1/signals", `{"kind":"drift","agent":"broken","value":61}`, observer},
+	} {
+		if w := ask(h, "POST", test.path, test.body, test.edit); w.Code != test.status || len(s.told) != 2 || len(s.thrown) != 0 {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	for range 200 {
+		ask(h, "POST", "/v1/signals", drift, observer)
+	}
+	if w := ask(h, "POST", "/v1/signals", drift, observer); w.Code != 429 || w.Header().Get("Retry-After") == "" || len(s.told) > 102 {
+		t.Errorf("a flood: %d %s, %d taken in", w.Code, w.Body, len(s.told))
+	}
+	before := len(s.told)
+	clock = clock.Add(-time.Hour)
+	if ask(h, "POST", "/v1/signals", drift, observer); len(s.told) != before {
+		t.Error("a clock that was set back gives more")
+	}
+	clock = noon.Add(time.Second)
+	for range 20 {
+		ask(h, "POST", "/v1/signals", drift, observer)
+	}
+	if got := len(s.told) - before; got < 10 || got > 11 {
+		t.Errorf("a second later %d are taken in", got)
+	}
+}
+
+func (s *switchboard) Observer(_ context.Context, token string) (interlock.AgentRecord, error) {
+	name, ok := strings.CutPrefix(token, "ilkobs_")
+	if !ok {
+		return interlock.AgentRecord{}, errors.New("unknown")
+	}
+	return interlock.AgentRecord{ID: name, Observer: true}, nil
+}
+
+func (s *switchboard) Signal(_ context.Context, observer string, signal interlock.Signal) (admission.SignalAnswer, error) {
+	switch {
+	case signal.Kind == "weather":
+		return admission.SignalAnswer{}, interlock.Errorf(interlock.CodeInvalid, "/kind", "is not known")
+	case signal.Agent == "broken":
+		return admission.SignalAnswer{}, errors.New("the disk is full")
+	}
+	s.told = append(s.told, fmt.Sprint(observer, " ", signal.Agent, " ", signal.Value))
+	return admission.SignalAnswer{Event: "e", Told: true}, nil
 }
