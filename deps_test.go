@@ -66,12 +66,14 @@ strictyaml, fileio                                      < config
 fileio                                                  < notify, upstream, identity, gitwork    (never each other)
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream, lineage
+fileio, ledger                                          < kill
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission, archive, fileio, store/sqlite                < store
-admission                                               < hook, httpapi, mcpaql, mcpgateway, console    (never each other, never store)
+admission                                               < hook, httpapi, mcpaql, mcpgateway, console, control    (never each other, never store)
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp
+hostname                                                < control
 advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream

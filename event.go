@@ -19,6 +19,9 @@ const (
 	EventIncident     EventType = "SECURITY_INCIDENT" // an operator reports that something can't be trusted (MACE)
 	EventHalt         EventType = "FORCE_HALT_REPLAY" // nothing is decided or made again under something (MACE)
 	EventHaltClear    EventType = "FORCE_HALT_CLEAR"  // an operator's order ends that (MACE)
+	EventKill         EventType = "KILL_SWITCH"       // everything is stopped (MASO)
+	EventSignal       EventType = "SIGNAL"            // an observer told something of an agent (MASO)
+	EventKillRelease  EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
 	EventMended       EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
 	EventIdentity     EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
 	EventRuleset      EventType = "RULESET_CHANGE"    // another ruleset digest is in force
@@ -65,7 +68,7 @@ type Entry struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
-		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
+		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,

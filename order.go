@@ -39,6 +39,10 @@ const (
 	VerbHold Verb = "hold"
 	// end a hold; Subject is its name; loosens
 	VerbClearHold Verb = "clear-hold"
+	// stop everything; Subject is [KillSubject], Detail how: hard or graduated; tightens
+	VerbKill Verb = "kill"
+	// end that; Subject is [KillSubject], Detail which stop, by when it began; loosens
+	VerbReleaseKill Verb = "release-kill"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
@@ -54,6 +58,9 @@ const (
 
 // MendSubject is what an order to mend is about.
 const MendSubject = "store"
+
+// KillSubject is what orders to stop everything, and to let it go on, are about.
+const KillSubject = "everything"
 
 // An Order is an operator's act other than the answer to a request. It counts only with a proof over its
 // statement, see package quorum.

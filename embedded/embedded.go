@@ -29,6 +29,7 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/impact"
 	"interlock/internal/impact/know"
+	"interlock/internal/kill"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
@@ -193,6 +194,8 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		OrderRules:   orders,
 		Candidate:    candidate,
 		Brief:        options.Brief,
+		Kill:         kill.In(c.Home),
+		KillOn:       c.KillOn,
 		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {

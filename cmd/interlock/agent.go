@@ -26,6 +26,7 @@ type agentAdd struct {
 	Trust     string   `help:"How far it was examined: untested (nothing is allowed), generated (reading), or validated (reversible work, the rest asks). Higher levels are climbed: interlock trust promote." default:"validated" placeholder:"LEVEL"`
 	Principal string   `help:"The operator who answers for it, and so can't approve what it asks." placeholder:"NAME"`
 	Allow     []string `help:"Glob over tools and commands; if given, nothing else is allowed. May be given more than once." placeholder:"GLOB"`
+	Observer  bool     `help:"It proposes nothing: its token tells the control door what it sees of other agents."`
 	NoToken   bool     `help:"Only a record, for an agent that comes through the local hook or socket."`
 	peopleFlags
 }
@@ -47,7 +48,7 @@ func (c *agentAdd) Run(p *program) error {
 			return usage(err)
 		}
 	}
-	record := interlock.AgentRecord{ID: c.Name, Type: c.Type, Principal: c.Principal, Allow: c.Allow, Created: now().UTC()}
+	record := interlock.AgentRecord{ID: c.Name, Type: c.Type, Principal: c.Principal, Allow: c.Allow, Observer: c.Observer, Created: now().UTC()}
 	if err := record.Trust.UnmarshalText([]byte(c.Trust)); err != nil {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--trust", "%v", err))
 	}
@@ -66,7 +67,11 @@ func (c *agentAdd) Run(p *program) error {
 	}
 	token := ""
 	if !c.NoToken {
-		if token, record.TokenHash, err = identity.NewToken(rand.Reader); err != nil {
+		draw := identity.NewToken
+		if c.Observer {
+			draw = identity.NewObserverToken
+		}
+		if token, record.TokenHash, err = draw(rand.Reader); err != nil {
 			return err
 		}
 	}
@@ -90,7 +95,7 @@ func (c *agentAdd) ordered(p *program, backend *embedded.Backend, record interlo
 		return err
 	}
 	detail, err := admission.Detail(admission.AgentTerms{Type: record.Type, Principal: record.Principal, Trust: record.Trust,
-		Allow: record.Allow, Token: admission.BindToken(record.TokenHash)})
+		Allow: record.Allow, Observer: record.Observer, Token: admission.BindToken(record.TokenHash)})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
-	"interlock/internal/classify"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/replay"
@@ -151,21 +150,7 @@ func tryGrant(p *program, g interlock.Grant, backend *embedded.Backend) (replay.
 		return replay.GrantReport{}, err
 	}
 	defer log.close()
-	err = log.each(p, since, func(_ interlock.Entry, r *replay.Record, why error) error {
-		if r == nil || !trial.Concerns(r) {
-			return nil
-		}
-		var was interlock.Decision
-		if why == nil {
-			was, why = r.Was()
-		}
-		if why != nil {
-			trial.Skip(why)
-			return nil
-		}
-		trial.Try(r, was, classify.Redact)
-		return nil
-	})
+	err = log.try(p, since, trial, func(r *replay.Record) bool { return r != nil && trial.Concerns(r) })
 	report := trial.Report()
 	report.Archived = log.archived
 	return report, err

@@ -105,6 +105,11 @@ func (d *diagnosis) governed(ctx context.Context, backend *embedded.Backend) {
 		if h.Scope == ledger.HoldEvent { // which keeps nobody from deciding
 			status = statusWarn
 		}
+		if h.Scope == ledger.HoldKill {
+			d.note("kill", "", status, "everything is stopped since %s: %s; an admin lets it go on with interlock kill release",
+				h.Since.Local().Format("2006-01-02 15:04:05"), printable(h.Why))
+			continue
+		}
 		d.note("hold", "", status, "%s is held: %s; interlock hold list says more", printable(h.Name()), printable(h.Why))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -16,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/gitwork"
+	"interlock/internal/ledger"
 	"interlock/internal/sandbox"
 )
 
@@ -257,7 +259,7 @@ func (c *execCommand) spec(p *program, settings config.Config, profile config.Sa
 func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer,
 	spec sandbox.Spec) error {
 	silent := p.withoutNetwork(&spec)
-	result, runErr := sandbox.Run(p.ctx, spec)
+	result, ended, runErr := runUnlessStopped(p, backend.Settings.Home, spec)
 	silent()
 	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess,
 		Duration: result.Duration, Detail: accountOf(result), Sandboxed: true}
@@ -269,10 +271,30 @@ func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal in
 	case result.Exit != 0 || result.Stopped != "":
 		outcome.Status = interlock.OutcomeFailure
 	}
+	if ended != "" {
+		outcome.Detail = ended + "; " + outcome.Detail
+		fmt.Fprintln(p.stderr, "interlock:", ended)
+	}
 	if err := p.reportRun(backend, proposal.Requester, outcome); err != nil && runErr == nil && result.Exit == 0 {
 		runErr = err
 	}
 	return p.toldRun(spec, result, runErr)
+}
+
+// runUnlessStopped runs a sandbox, and ends it once everything is stopped; then it says so.
+func runUnlessStopped(p *program, home string, spec sandbox.Spec) (result sandbox.Result, ended string, err error) {
+	ctx, stop := context.WithCancel(p.ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		whenStopped(ctx, home, func(h ledger.HoldBody) {
+			ended = "everything is stopped: " + printable(h.Why)
+			stop()
+		})
+	})
+	result, err = sandbox.Run(ctx, spec)
+	stop()
+	watching.Wait()
+	return result, ended, err
 }
 
 // reportRun records an outcome, even while this process is being interrupted.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"os"
@@ -76,8 +77,14 @@ func (c *gatewayCommand) Run(p *program) error {
 	defer gateway.Close()
 	go newLookout(p, backend, "", gatewayLogger(p)).keep(p.ctx)
 	if c.Listen != "" {
+		go obey(p.ctx, gateway, settings.Home)
 		return serveGateway(p, settings, backend, gateway, c.Listen, c.Ready)
 	}
+	return c.stdio(p, settings, backend, gateway)
+}
+
+// stdio serves the client on standard input and output until its input ends, or everything is stopped.
+func (c *gatewayCommand) stdio(p *program, settings config.Config, backend *embedded.Backend, gateway *mcpgateway.Gateway) error {
 	if err := withoutToken(p, backend, c.Agent); err != nil {
 		return err
 	}
@@ -89,8 +96,21 @@ func (c *gatewayCommand) Run(p *program) error {
 	if err != nil {
 		dir = "" // the workspace is not known then, and no path is inside it
 	}
-	return gateway.RunStdio(p.ctx, mcpgateway.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection,
+	if err := backend.Stopped(p.ctx); err != nil { // it would begin servers only to end them
+		return err
+	}
+	ctx, stopped := context.WithCancelCause(p.ctx)
+	defer stopped(nil)
+	go whenStopped(ctx, settings.Home, func(h ledger.HoldBody) {
+		stopped(interlock.Errorf(interlock.CodeUnavailable, "", "everything is stopped (%s); the gateway and its servers have ended", h.Why))
+		gateway.Cut(true)
+	})
+	err = gateway.RunStdio(ctx, mcpgateway.Caller{Agent: c.Agent, Principal: account.Name(), Connection: "stdio:" + connection,
 		Dir: dir}, waitable(p.stdin), p.stdout)
+	if why := context.Cause(ctx); why != nil && p.ctx.Err() == nil {
+		return why
+	}
+	return err
 }
 
 // watchesOnly reports whether calls wait for no disk: nothing is enforced, and only what something objects to is recorded.

@@ -14,6 +14,8 @@ import (
 	"interlock/embedded"
 	"interlock/internal/config"
 	"interlock/internal/identity"
+	"interlock/internal/kill"
+	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/mcphttp"
 )
@@ -189,6 +191,19 @@ func (u *upGateway) serve(ctx context.Context, logger *slog.Logger) {
 	if err := u.front.Serve(ctx, u.listener, u.secure); err != nil {
 		logger.Error("serving the gateway", "error", err.Error())
 	}
+}
+
+// obey is obey for the gateway of `interlock up`.
+func (u *upGateway) obey(ctx context.Context, home string) {
+	if u == nil {
+		return
+	}
+	obey(ctx, u.gateway, home)
+}
+
+// obey cuts a gateway off from its servers while everything is stopped.
+func obey(ctx context.Context, gateway *mcpgateway.Gateway, home string) {
+	kill.In(home).Watch(ctx, killEvery, now, func(step ledger.KillStep, _ ledger.HoldBody) { gateway.Cut(step == ledger.KillStopped) })
 }
 
 func (u *upGateway) close() {

@@ -237,6 +237,31 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 	}))
 }
 
+// A trial takes one recorded decision after another, to say what would have become of them.
+type trial interface {
+	Try(r *replay.Record, was interlock.Decision, redact func(string) (string, []string))
+	Skip(why error) // one that can't be tried
+}
+
+// try hands a trial every recorded decision from a time on that concerns it. One that can't be read at all is nil there.
+func (l *past) try(p *program, from time.Time, t trial, concerns func(r *replay.Record) bool) error {
+	return l.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
+		if !concerns(r) {
+			return nil
+		}
+		var was interlock.Decision
+		if why == nil {
+			was, why = r.Was()
+		}
+		if why != nil {
+			t.Skip(why)
+			return nil
+		}
+		t.Try(r, was, classify.Redact)
+		return nil
+	})
+}
+
 // bare counts a decision whose content is in an archive that was not named, unless the event that says so tells that everything in
 // it was recorded before a time.
 func (l *past) bare(p *program, index int64, from time.Time) error {

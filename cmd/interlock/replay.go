@@ -13,7 +13,6 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
-	"interlock/internal/classify"
 	"interlock/internal/ledger"
 	"interlock/internal/replay"
 )
@@ -321,21 +320,8 @@ func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (repla
 		}
 		trial.Before = evaluator.Rules.Without(c.Rule)
 	}
-	err = log.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
-		if r != nil && c.Agent != "" && r.Requester.Agent != c.Agent {
-			return nil
-		}
-		if why != nil {
-			trial.Skip(why)
-			return nil
-		}
-		was, err := r.Was()
-		if err != nil {
-			trial.Skip(err)
-			return nil
-		}
-		trial.Try(r, was, classify.Redact)
-		return nil
+	err = log.try(p, from, trial, func(r *replay.Record) bool {
+		return r == nil || c.Agent == "" || r.Requester.Agent == c.Agent
 	})
 	report := trial.Report()
 	report.Archived = log.archived

@@ -25,6 +25,7 @@ import (
 )
 
 type upCommand struct {
+	Control      string   `help:"Loopback address of the control door, through which other systems stop everything. Default: none." placeholder:"ADDR"`
 	Listen       string   `help:"Loopback address of the HTTP API, or off. Default: 127.0.0.1:7433." placeholder:"ADDR"`
 	CheckpointTo []string `help:"File or HTTPS URL that gets every new signed checkpoint; may be given more than once." placeholder:"TARGET"`
 	MCPEndpoints string   `name:"mcp-endpoints" help:"Tools at /mcp: semantic (one for each kind of operation) or single (one)." enum:"semantic,single" default:"semantic" placeholder:"MODE"`
@@ -39,6 +40,9 @@ func (c *upCommand) Run(p *program) error {
 	}
 	if c.Listen != "" {
 		settings.Listen = c.Listen
+	}
+	if c.Control != "" {
+		settings.Control = c.Control
 	}
 	settings.CheckpointTo = append(settings.CheckpointTo, c.CheckpointTo...)
 	if _, err := checkpointTargets(settings.CheckpointTo); err != nil {
@@ -64,12 +68,17 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer listeners.close()
-	tokens := identity.NewTokens(backend.Known, now)
+	tokens := identity.NewTokens(backend.Known, now).While(backend.Stopped)
+	door, err := openControl(settings, backend, tokens, logger)
+	if err != nil {
+		return err
+	}
+	defer door.close()
 	lookout := newLookout(p, backend, socketOf(settings), logger)
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
 	var server *httpapi.Server
 	latency := func() console.Latency { return latencyOf(server) }
-	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, lookout.warnings, latency, p.ctx.Done())
+	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, withKill(p, backend, lookout.warnings), latency, p.ctx.Done())
 	if err != nil {
 		return err
 	}
@@ -99,7 +108,7 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	c.announce(p, settings, backend, listeners, gateway)
+	c.announce(p, settings, backend, listeners, gateway, door)
 	for _, idle := range ruletest.Idle(backend.Rules(), backend.Analyser(), settings.Profile) {
 		logger.Warn("the rules hold what changes nothing", "problem", idle.String())
 	}
@@ -109,6 +118,8 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { forwardCheckpoints(serving, backend.Store, targets, time.Second, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { gateway.serve(serving, logger) })
+	background.Go(func() { door.serve(serving, logger) })
+	background.Go(func() { gateway.obey(serving, settings.Home) })
 	background.Go(func() { lookout.keep(serving) })
 	background.Go(func() {
 		if err := tellRequests(serving, backend, settings, began, logger); err != nil {
@@ -149,7 +160,8 @@ func expireRequests(ctx context.Context, expire func(context.Context) (int, erro
 }
 
 // announce tells the person who started it what listens where and how far the log is.
-func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners, gateway *upGateway) {
+func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners, gateway *upGateway,
+	door *controlDoor) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
 	if l.tcp != nil {
@@ -163,6 +175,9 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 	if address := gateway.address(api); address != "" {
 		fmt.Fprintf(&b, "  gateway %s\n", address)
 	}
+	if door != nil {
+		fmt.Fprintf(&b, "  control http://%s, with the token in %s\n", door.listener.Addr(), filepath.Join(settings.Home, controlTokenFile))
+	}
 	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
 	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {
 		fmt.Fprintf(&b, "  log     %d entries; keep this checkpoint to prove that none goes missing:\n%s", head.Size,
@@ -173,6 +188,9 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 		addresses := config.Socket(settings.Home) + "\n"
 		if l.tcp != nil {
 			addresses = "http://" + l.tcp.Addr().String() + "\n" + addresses
+		}
+		if door != nil {
+			addresses += "control http://" + door.listener.Addr().String() + "\n"
 		}
 		if err := replaceFile(c.Ready, []byte(addresses)); err != nil {
 			fmt.Fprintln(p.stderr, "interlock: --ready:", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ type evaluation struct {
 func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
 	now time.Time) evaluation {
 	snapshot, approvals := e.snapshot(c, standing, now), approved(standing, c.Requester)
-	limits = append(held(standing), limits...)
+	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
@@ -171,6 +172,9 @@ func inOffice(r interlock.Requester, standing ledger.Standing, now time.Time) er
 	if revoked := standing.Agents[r.Agent].Revoked; !revoked.IsZero() && !now.Before(revoked) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "this agent is revoked")
 	}
+	if standing.Agents[r.Agent].Observer {
+		return interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "this is an observer, which proposes nothing")
+	}
 	return nil
 }
 
@@ -246,6 +250,10 @@ type Config struct {
 	Settings func(departures map[string]json.RawMessage) error
 	// optional: what the log says of the rows beside it, oldest first, for mending them
 	Said func(ctx context.Context) ([]ledger.Row, error)
+	// optional: what signals of observers stop everything, once they are critical
+	KillOn []interlock.SignalKind
+	// optional: the file that stops everything; without it only the ledger does
+	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
@@ -267,6 +275,7 @@ type Admission struct {
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
 
 	executions executions
+	signals    signals
 	endings    endings
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

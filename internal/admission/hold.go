@@ -16,7 +16,7 @@ const maxHeld = 20
 // holdable names the holds that would keep this process from deciding: those on the ruleset and on the snapshots in force.
 func (a *Admission) holdable() []ledger.Ref {
 	now := a.force.Load()
-	refs := []ledger.Ref{key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest())))}
+	refs := []ledger.Ref{killRef(), key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest())))}
 	if now.manifest != "" {
 		refs = append(refs, key(ledger.Hold, ledger.HoldName(ledger.HoldManifest, string(now.manifest))))
 	}
@@ -128,6 +128,9 @@ func readHold(o interlock.Order) []ledger.Ref { return []ledger.Ref{key(ledger.H
 
 // findHold finds the hold that an order is to clear.
 func findHold(_ *Admission, c *carrying) error {
+	if c.Subject == ledger.KillName {
+		return interlock.Errorf(interlock.CodeInvalid, "subject", "a stop of everything ends by: interlock kill release")
+	}
 	if _, stands := c.standing.Others[ledger.Hold][c.Subject].(ledger.HoldBody); !stands {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "no hold with this name stands; `interlock hold list` lists them")
 	}

@@ -25,6 +25,8 @@ type deed struct {
 	find func(a *Admission, c *carrying) error
 	// do adds what the order does to the change, with its event
 	do func(a *Admission, ctx context.Context, c *carrying) error
+	// last does what is left to do once the order is durable; nil: nothing is
+	last func(a *Admission) error
 	// after is told that it was tried; nil: nobody has to know
 	after func(a *Admission)
 }
@@ -52,6 +54,8 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbReadSealed:     {do: (*Admission).readSealed},
 		interlock.VerbHold:           {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
 		interlock.VerbClearHold:      {reads: readHold, find: findHold, do: (*Admission).clearHold},
+		interlock.VerbKill:           {reads: readKill, find: findKill, do: (*Admission).orderKill},
+		interlock.VerbReleaseKill:    {reads: readKill, find: findKill, do: (*Admission).releaseKill, last: (*Admission).killReleased},
 		interlock.VerbAdoptRules:     {do: (*Admission).adoptRules},
 		interlock.VerbAdoptSettings:  {reads: readSettingsOrder, do: (*Admission).adoptSettings},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
@@ -103,7 +107,10 @@ func (a *Admission) CarryOut(ctx context.Context, given quorum.Given, only ...in
 		return Carried{}, a.refusedOrder(ctx, given.Operator, about, err)
 	}
 	c.done.Receipt = receipt
-	return c.done, nil
+	if deed.last != nil {
+		err = deed.last(a)
+	}
+	return c.done, err
 }
 
 // carry fills the change of an order, or says why it does not count.

@@ -133,6 +133,18 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about("ruleset:sha256:01", "")
 	},
+	interlock.VerbKill: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about(interlock.KillSubject, string(ledger.KillHard))
+	},
+	interlock.VerbReleaseKill: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		stop, err := h.Kill(t.Context(), ledger.KillHard, "now", "observer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(interlock.KillSubject, admission.KillID(stop))
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

@@ -38,6 +38,7 @@ type AgentTerms struct {
 	Principal string          `json:"principal,omitempty"`
 	Trust     interlock.Trust `json:"trust"`
 	Allow     []string        `json:"allow,omitempty"`
+	Observer  bool            `json:"observer,omitempty"`
 	Token     string          `json:"token,omitempty"` // digest of the token's hash
 }
 
@@ -262,7 +263,7 @@ func (a *Admission) addAgent(_ context.Context, c *carrying) error {
 		return interlock.Errorf(interlock.CodeConflict, "subject", "an operator has this name; no identity is both")
 	}
 	agent := interlock.AgentRecord{ID: c.Subject, Type: terms.Type, Principal: terms.Principal, Trust: terms.Trust,
-		Allow: terms.Allow, TokenHash: c.Aside, Created: c.now}
+		Allow: terms.Allow, Observer: terms.Observer, TokenHash: c.Aside, Created: c.now}
 	return a.identified(c, auditlog.IdentityRecord{Agent: &agent}, ledger.Rows(agent))
 }
 

@@ -96,6 +96,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err != nil {
 			return ledger.Change{}, err
 		}
+		if p.stop, _ = a.killed(&standing, now); p.stop.Scope != "" {
+			_ = a.BothKilled(ctx) // what fails here is tried again with the next action, and this one is stopped anyway
+		}
 		made, invalid, err := a.evaluate(ctx, &p, read, begun, now)
 		if err != nil {
 			return ledger.Change{}, err

@@ -64,6 +64,9 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if err != nil {
 		return interlock.Answer{}, false
 	}
+	if _, any := a.killed(&standing, now); any {
+		return interlock.Answer{}, false // no permit is given again while everything is stopped
+	}
 	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before
 	}

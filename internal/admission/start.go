@@ -22,7 +22,7 @@ func (a *Admission) Start(ctx context.Context) error {
 		return err
 	}
 	a.force.Store(&now)
-	return nil
+	return a.BothKilled(ctx)
 }
 
 // declareForce records what is to be in force if that is not what the store says, and notes in it under which snapshots it decides.

@@ -42,6 +42,7 @@ type Case struct {
 	Failed *interlock.Failures    // how the same action of the same agent failed lately, where a gateway carries it out
 	Origin *interlock.Origin      // where its values come from; nil: nothing was heard
 	under  *force                 // what admission decides it with
+	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 
 	using []Use               // what the decision takes from what stands
 	met   map[ledger.Ref]bool // of what had too little left

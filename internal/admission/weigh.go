@@ -32,6 +32,7 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	p.Failed = a.failuresOf(p, p.Requester, ground.failed)
 	p.Requester = owned(p.Requester, standing)
 	p.Recent = p.under.Rules.Recent(ground.recent.Actions, now)
+	p.stop, _ = a.killed(&standing, now)
 	decision := p.under.Judge(&p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {

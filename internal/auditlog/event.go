@@ -83,7 +83,8 @@ func seededAt(sequence int64) time.Time { return seededBase.Add(time.Duration(se
 func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
-		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventMended,
+		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
+		interlock.EventMended,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,

@@ -92,7 +92,7 @@ func OCSF(e interlock.Entry, origin string) (json.RawMessage, error) {
 func ocsfSeverity(kind interlock.EventType, final *interlock.Verdict) int {
 	switch {
 	case kind == interlock.EventAlert || kind == interlock.EventIntegrity || kind == interlock.EventIncident ||
-		kind == interlock.EventHalt:
+		kind == interlock.EventHalt || kind == interlock.EventKill:
 		return 4
 	case final != nil && *final == interlock.Halt:
 		return 4

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,13 @@ type Config struct {
 	Listen string `json:"listen"`
 	// AllowRemote permits Listen to be an address other machines reach. Put TLS in front of it. Default: false.
 	AllowRemote bool `json:"allow_remote"`
+	// Control is the address of the control door, through which what watches agents from outside stops everything: POST /v1/kill with
+	// the token that stands in the file control.token in Home, which `interlock up` makes. Only loopback addresses are accepted unless
+	// AllowRemote is set. Default: none, so that only `interlock kill` and the console stop everything.
+	Control string `json:"control"`
+	// KillOn lists the kinds of signals (context, quality, anomaly, drift, dlp, fraud, health) that stop everything once one of an
+	// observer is critical. Default: none, so that people are told and decide.
+	KillOn []interlock.SignalKind `json:"kill_on"`
 	// Hosts lists further names under which clients reach the HTTP API, as host or host:port: those of a service in a cluster or of
 	// a proxy in front of it. Under any other name but localhost's it answers nobody. Default: none.
 	Hosts []string `json:"hosts"`
@@ -232,6 +240,11 @@ func Load(home, file string) (Config, error) {
 	}
 	if c.MaxConcurrentPerAgent < 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_concurrent_per_agent", "must be at least 1")
+	}
+	for _, kind := range c.KillOn {
+		if !slices.Contains(interlock.SignalKinds(), kind) {
+			return c, interlock.Errorf(interlock.CodeInvalid, "kill_on", "%.20q is no kind of signal; name some of %v", kind, interlock.SignalKinds())
+		}
 	}
 	for _, host := range c.Hosts {
 		if host == "" || strings.ContainsAny(host, "/*@? \t") {

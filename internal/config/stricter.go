@@ -32,7 +32,7 @@ func same[T any](a, b T) bool {
 }
 
 // all are those of both lists.
-func all(base, want []string) []string {
+func all[T comparable](base, want []T) []T {
 	joined := want
 	for _, one := range base {
 		if !slices.Contains(want, one) {

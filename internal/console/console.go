@@ -38,6 +38,8 @@ type Backend interface {
 	admission.Watcher
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
+	// Killed is the stop of everything that stands, if any.
+	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
 	Requests(ctx context.Context, limit int) (admission.List[interlock.ApprovalRequest], error)
 	Pending(ctx context.Context, limit int) (int, error)

@@ -116,10 +116,10 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carr
 func rightFor(verb interlock.Verb) right {
 	switch verb {
 	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools,
-		interlock.VerbChangeOperator:
+		interlock.VerbChangeOperator, interlock.VerbKill:
 		return answering
 	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys, interlock.VerbAdoptSettings:
+		interlock.VerbWeakKeys, interlock.VerbAdoptSettings, interlock.VerbReleaseKill:
 		return governing
 	default:
 		return 0
@@ -172,6 +172,10 @@ func orderTitle(verb interlock.Verb) string {
 		return "Keys without a passphrase"
 	case interlock.VerbAdoptSettings:
 		return "The settings"
+	case interlock.VerbKill:
+		return "Stop everything"
+	case interlock.VerbReleaseKill:
+		return "Let everything go on"
 	default:
 		return "Lower an agent's trust"
 	}
@@ -200,6 +204,8 @@ func effect(order quorum.Given) string {
 		return peopleEffect(order.Order)
 	case interlock.VerbAdoptSettings:
 		return settingsEffect(order)
+	case interlock.VerbKill, interlock.VerbReleaseKill:
+		return killEffect(order)
 	default:
 		return "The agent is trusted less, at once."
 	}
@@ -233,6 +239,10 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 		detail = query.Get("detail")
 		if _, err := admission.DeparturesOf(detail, query.Get("aside")); err != nil || subject != admission.SettingsSubject {
 			return given, nil, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
+		}
+	case interlock.VerbKill, interlock.VerbReleaseKill:
+		if detail, err = c.killOrder(r, verb, subject); err != nil {
+			return given, nil, err
 		}
 	case interlock.VerbNewCode, interlock.VerbUnblock:
 		challenge, stands := standing.Challenges[subject]
@@ -325,7 +335,7 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys:
 		http.Redirect(w, r, "/agents", http.StatusSeeOther)
-	case interlock.VerbAdoptSettings:
+	case interlock.VerbAdoptSettings, interlock.VerbKill, interlock.VerbReleaseKill:
 		http.Redirect(w, r, "/system", http.StatusSeeOther)
 	default:
 		http.Redirect(w, r, "/challenges", http.StatusSeeOther)

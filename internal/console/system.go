@@ -52,6 +52,11 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
+	stop, err := c.stoppedNow(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
 	by, refused := admission.OrderedBy(standing.Settings)
 	rules := c.config.Facts.Rules()
 	c.render(w, r, http.StatusOK, "system.html", "System", struct {
@@ -62,6 +67,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Unordered  bool // nobody with the admin role ordered the operator's rules that are in force
 		Refused    interlock.Digest
 		Holds      []ledger.HoldBody
+		Stopped    *stopped // nil: nothing is
 		Head       ledger.Head
 		Key        *auditlog.PublicKey
 		Signed     string
@@ -74,7 +80,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
 	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()),
-		by == admission.RulesUnordered, refused, standing.Holds(), head, c.config.Facts.Key,
+		by == admission.RulesUnordered, refused, standing.Holds(), stop, head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
 		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),

@@ -54,6 +54,10 @@ func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock
 	if !action.Kind.Valid() {
 		failed = append(failed, refusal("kind", "the kind of action is not known"))
 	}
+	if stop := stopped(findings); len(stop) > 0 {
+		d.Findings, d.Verdict, d.Answer = stop, interlock.Halt, interlock.Halt
+		return d
+	}
 	switch snapshot.Mode {
 	case interlock.Enforcing, interlock.Monitoring:
 	case interlock.Logging, interlock.Disabled:
@@ -96,6 +100,17 @@ func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock
 		}
 	}
 	return d
+}
+
+// stopped are the findings that say that everything is stopped. They hold in every mode, also where nothing else is enforced:
+// somebody has pulled the plug (EC-K-1).
+func stopped(findings []interlock.Finding) (stop []interlock.Finding) {
+	for _, f := range findings {
+		if f.Gate == gate.NameKill && f.Verdict == interlock.Halt {
+			stop = append(stop, admitted(f))
+		}
+	}
+	return stop
 }
 
 // verdict is the strictest of the findings; without any the profile has granted the action.

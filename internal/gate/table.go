@@ -62,6 +62,7 @@ func Gates() Table { return rows }
 
 var rows = Table{
 	{Name: "engine", Cause: CauseInput},
+	{Name: NameKill, Forbids: true}, // admission finds it: needs the hold on everything
 	{Name: "standing", Check: Standing, Forbids: true},
 	{Name: "hold", Cause: CauseFailure}, // admission finds it: needs rows of the kind hold
 	{Name: "self", Check: Self, Forbids: true},
@@ -89,6 +90,9 @@ var rows = Table{
 
 // NameAdmission is the gate of what is refused before or beside a decision: bad input, a store that fails.
 const NameAdmission = "admission"
+
+// NameKill is the gate of a stop of everything, which holds in every mode.
+const NameKill = "kill"
 
 // Of returns a gate's row. A gate that is not in the table has one that allows nothing to be taken from what it says.
 func (t Table) Of(name string) Row {

@@ -29,6 +29,8 @@ type HoldBody struct {
 	Since time.Time           `json:"since"`
 	Event string              `json:"event,omitempty"` // the event that found it
 	Order string              `json:"order,omitempty"` // or the order that reported it
+	Mode  KillMode            `json:"mode,omitempty"`  // of a stop of everything
+	By    string              `json:"by,omitempty"`    // who stopped it, where no order says so
 }
 
 // Name is what people call a hold by, and its key in the ledger: of one thing there is one hold at most.

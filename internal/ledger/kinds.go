@@ -30,6 +30,7 @@ const (
 	Again      = "again"      // that a call for which a yes was used up was shown to its harness's hooks a second time
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
+	Signal     = "signal"     // what observers told of an agent last
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 )
 
@@ -180,6 +181,8 @@ func Kinds() []Kind {
 			body: of(againAbout, nil, nil)},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
+		{Name: Signal, Writer: ByFinding, Proved: "", Lives: "a day after it was told last", swept: true,
+			body: of(signalAbout, nil, nil)},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),

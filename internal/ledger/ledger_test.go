@@ -64,6 +64,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Written, "f", ledger.WrittenBody{File: "f", At: now}, "until")
 	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: origin.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
+	signal := ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "builder", Run: "run", Value: 41}, At: now}
+	add(ledger.Signal, ledger.SignalKey(signal.Signal), signal, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}

@@ -79,6 +79,7 @@ type Gateway struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{}
 	closed   bool
+	cut      bool          // everything is stopped
 	outcomes chan outcome  // that wait to be recorded
 	done     chan struct{} // closed when the gateway is
 	wait     sync.WaitGroup
@@ -133,11 +134,31 @@ func (g *Gateway) Close() error {
 	return nil
 }
 
+// Cut ends every session, and with it the servers behind it, and lets none begin until it is called again with false: everything is
+// stopped (EC-K-1).
+func (g *Gateway) Cut(off bool) {
+	g.mu.Lock()
+	g.cut = off
+	var open []*Session
+	for s := range g.sessions {
+		if off {
+			open = append(open, s)
+		}
+	}
+	g.mu.Unlock()
+	for _, s := range open { // in any order: all are ended
+		s.Close()
+	}
+}
+
 func (g *Gateway) admit(s *Session) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return interlock.Errorf(interlock.CodeUnavailable, "", "the gateway is closing")
+	}
+	if g.cut {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "everything is stopped")
 	}
 	if most := g.config.Limits.Sessions; len(g.sessions) >= most {
 		return interlock.Errorf(interlock.CodeLimited, "",

@@ -1,0 +1,235 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/gate"
+	"interlock/internal/ledger"
+)
+
+// Everything is stopped by a row of the ledger, which a signed order or a machine that watches has written, and by a file that
+// every process looks at before each permit. Either is enough, and only an admin's signed order ends both (EC-K-1, EC-ENV-21).
+
+// A KillSwitch is the file.
+type KillSwitch interface {
+	// Thrown reports whether everything is stopped, and what the file says of it
+	Thrown() (ledger.HoldBody, bool)
+	Throw(h ledger.HoldBody, now time.Time) error
+	Clear() error
+}
+
+// killRef is the row.
+func killRef() ledger.Ref { return key(ledger.Hold, ledger.KillName) }
+
+// killed is the stop that has come furthest, of the row and the file, if there is any.
+func (a *Admission) killed(standing *ledger.Standing, now time.Time) (h ledger.HoldBody, any bool) {
+	h, any = standing.Killed()
+	if a.config.Kill == nil {
+		return h, any
+	}
+	if file, thrown := a.config.Kill.Thrown(); thrown {
+		h, any = ledger.Stricter(h, file, now), true
+	}
+	return h, any
+}
+
+// stopping objects to an action while everything is stopped. begins says that it would begin something that outlives its call.
+func stopping(h ledger.HoldBody, begins bool, now time.Time) []interlock.Finding {
+	step, says := h.Step(now), ""
+	switch {
+	case step == ledger.KillStopped:
+		says = "everything is stopped"
+	case step == ledger.KillFrozen:
+		says = "everything is being stopped: nothing new is let through, and what is under way may end"
+	case step == ledger.KillClosing && begins:
+		says = "everything is being stopped: nothing new is begun"
+	default:
+		return nil
+	}
+	if h.Why != "" {
+		says += " (" + h.Why + ")"
+	}
+	return []interlock.Finding{{Gate: gate.NameKill, Rule: "kill." + string(step), Layer: 1, Verdict: interlock.Halt,
+		Reason: says, Suggestion: "end here; an admin lets things go on with: interlock kill release"}}
+}
+
+// Stopped returns an error while no agent may do anything, which says why; nil otherwise. It looks at the row and at the file.
+func (a *Admission) Stopped(ctx context.Context) error {
+	h, any, err := a.Killed(ctx)
+	if err != nil {
+		return err
+	}
+	if any && h.Step(a.config.Now()) == ledger.KillStopped {
+		return interlock.Errorf(interlock.CodeUnauthorized, "", "everything is stopped; an admin lets things go on with: interlock kill release")
+	}
+	return nil
+}
+
+// Killed is the stop that stands, if any.
+func (a *Admission) Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error) {
+	g, err := a.rows(killRef())(ctx, a.config.Store.Recall)
+	if err != nil {
+		return h, false, err
+	}
+	h, any = a.killed(&g.Standing, a.config.Now())
+	return h, any, nil
+}
+
+// Kill stops everything, by the word of a machine that watches, or of somebody who has no key at hand: stopping needs no proof. The
+// file is written first, so that it holds whatever becomes of the store.
+func (a *Admission) Kill(ctx context.Context, mode ledger.KillMode, why, by string) (ledger.HoldBody, error) {
+	now := a.config.Now().UTC().Truncate(time.Microsecond)
+	h := ledger.Kill(mode, a.redact(why), a.redact(by), now)
+	thrown := a.throw(h, now)
+	h, err := a.writeKill(ctx, h)
+	if err != nil && thrown == nil && a.config.Kill != nil {
+		err = interlock.Errorf(interlock.CodeUnavailable, "", "everything is stopped, and that could not be recorded: %s", reason(err))
+	}
+	return h, errors.Join(thrown, err)
+}
+
+func (a *Admission) throw(h ledger.HoldBody, now time.Time) error {
+	if a.config.Kill == nil {
+		return nil
+	}
+	if err := a.config.Kill.Throw(h, now); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "", "the file that stops everything could not be written: %v", reason(err))
+	}
+	return nil
+}
+
+// settingReleased names the stop that was ended last, so that its file is known for what it is where it is still there.
+const settingReleased = "kill_released"
+
+// writeKill has the ledger say what the file says. A stop that stands and has come as far stays as it is.
+func (a *Admission) writeKill(ctx context.Context, h ledger.HoldBody) (ledger.HoldBody, error) {
+	stands := h
+	_, err := a.commitOn(ctx, false, a.rows(killRef(), key(ledger.Setting, settingReleased)), func(standing ledger.Standing) (ledger.Change, error) {
+		change := ledger.Change{Version: standing.Version}
+		if standing.Settings[settingReleased] == KillID(h) {
+			return change, errReleased
+		}
+		now := a.config.Now().UTC()
+		if was, there := standing.Killed(); there {
+			if stands = was; ledger.Stricter(was, h, now).Since.Equal(was.Since) {
+				return change, errUnchanged
+			}
+			stands = h
+		}
+		change.Writes = []ledger.Row{h.Row()}
+		if err := a.append(&change, interlock.EventKill, interlock.Requester{Agent: "interlock"}, "system",
+			auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, By: h.By, Since: h.Since}); err != nil {
+			return change, err
+		}
+		return change, a.alarm(&change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped: "+h.Why)
+	})
+	switch {
+	case errors.Is(err, errUnchanged):
+		err = nil
+	case errors.Is(err, errReleased) && a.config.Kill != nil: // its order was carried out, and the file not yet removed
+		err = a.config.Kill.Clear()
+	}
+	return stands, err
+}
+
+// errReleased ends a commit of a stop that an admin's order has ended.
+var errReleased = errors.New("admission: this stop was ended")
+
+// BothKilled puts right what stands in one place only: the file without its row, as where somebody made it by hand, or the row without
+// its file. It tightens, so it needs nobody's word.
+func (a *Admission) BothKilled(ctx context.Context) error {
+	if a.config.Kill == nil {
+		return nil
+	}
+	g, err := a.rows(killRef())(ctx, a.config.Store.Load)
+	if err != nil {
+		return err
+	}
+	row, there := g.Killed()
+	file, thrown := a.config.Kill.Thrown()
+	switch {
+	case there && !thrown:
+		return a.throw(row, a.config.Now())
+	case thrown && !there:
+		_, err = a.writeKill(ctx, ledger.Kill(file.Mode, a.redact(file.Why), a.redact(file.By), file.Since))
+	}
+	return err
+}
+
+func readKill(interlock.Order) []ledger.Ref {
+	return []ledger.Ref{killRef(), key(ledger.Setting, settingReleased)}
+}
+
+// findKill refuses orders about something else than everything, to stop in a way that nobody knows, or to end what does not stand.
+func findKill(a *Admission, c *carrying) error {
+	if c.Subject != interlock.KillSubject {
+		return interlock.Errorf(interlock.CodeInvalid, "subject", "only %s is stopped; this names %.40q", interlock.KillSubject, c.Subject)
+	}
+	if c.Verb == interlock.VerbKill {
+		modes := []ledger.KillMode{ledger.KillHard, ledger.KillGraduated}
+		if !slices.Contains(modes, ledger.KillMode(c.Detail)) {
+			return interlock.Errorf(interlock.CodeInvalid, "detail", "stop hard or graduated, not %.40q", c.Detail)
+		}
+		return nil
+	}
+	h, there := c.standing.Killed()
+	if !there {
+		return interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is stopped")
+	}
+	if c.Detail != KillID(h) { // another stop than the one that was looked at
+		return interlock.Errorf(interlock.CodeConflict, "detail", "another stop stands than the one this order ends; look at it first")
+	}
+	return nil
+}
+
+// KillID tells one stop from another.
+func KillID(h ledger.HoldBody) string { return h.Since.UTC().Format(time.RFC3339Nano) }
+
+// orderKill stops everything by order.
+func (a *Admission) orderKill(_ context.Context, c *carrying) error {
+	kept := a.orderKept(c.Order)
+	h := ledger.Kill(ledger.KillMode(c.Detail), kept.Reason, c.Operator, c.now.Truncate(time.Microsecond))
+	if was, there := c.standing.Killed(); there { // what was found, or has begun, goes on under the order's name
+		further := ledger.Stricter(was, h, c.now)
+		h.Mode, h.Since = further.Mode, further.Since
+	}
+	h.Order = c.ID
+	c.change.Writes = []ledger.Row{h.Row()}
+	if err := a.throw(h, c.now); err != nil { // the row stops everything as well
+		if err := a.alarm(&c.change, interlock.Requester{Agent: "interlock"}, "kill", reason(err)); err != nil {
+			return err
+		}
+	}
+	if err := a.append(&c.change, interlock.EventKill, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, Since: h.Since, Order: &kept}); err != nil {
+		return err
+	}
+	return a.alarm(&c.change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped by order of "+c.Operator+": "+h.Why)
+}
+
+// releaseKill ends a stop. The file goes when the order is durable, see killReleased.
+func (a *Admission) releaseKill(_ context.Context, c *carrying) error {
+	h, _ := c.standing.Killed()
+	kept := a.orderKept(c.Order)
+	c.change.Writes = append([]ledger.Row{ledger.Ended(ledger.Hold, ledger.KillName)},
+		ledger.Settings(map[string]string{settingReleased: KillID(h)})...)
+	return a.append(&c.change, interlock.EventKillRelease, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, By: h.By, Since: h.Since, Order: &kept})
+}
+
+// killReleased removes the file of a stop that an order has ended.
+func (a *Admission) killReleased() error {
+	if a.config.Kill == nil {
+		return nil
+	}
+	if err := a.config.Kill.Clear(); err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "home",
+			"the order is recorded, and the file that stops everything could not be removed (%v): remove the file `killed` in the home", reason(err))
+	}
+	return nil
+}

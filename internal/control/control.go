@@ -1,0 +1,254 @@
+// Package control is the door for what watches agents from outside, such as a fraud desk, a monitoring system or a big red button:
+// it stops everything. It has a listener and a credential of its own, so that it answers while the doors of agents are busy, and
+// no agent has what opens it. What comes in here only ever tightens; whatever lets things go on is a person's signed order.
+//
+// Open control.go.
+package control
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/hostname"
+	"interlock/internal/ledger"
+	"interlock/internal/strictjson"
+)
+
+// TokenPrefix is what the credential begins with, so that it is told from an agent's.
+const TokenPrefix = "ilkctl_"
+
+// NewToken makes a credential.
+func NewToken(random io.Reader) (string, error) {
+	secret := make([]byte, 32)
+	if _, err := io.ReadFull(random, secret); err != nil {
+		return "", err
+	}
+	return TokenPrefix + hex.EncodeToString(secret), nil
+}
+
+// Backend is what the door does.
+type Backend interface {
+	Kill(ctx context.Context, mode ledger.KillMode, why, by string) (ledger.HoldBody, error)
+	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
+	Signal(ctx context.Context, observer string, s interlock.Signal) (admission.SignalAnswer, error)
+}
+
+// Observers finds the observer that a token belongs to.
+type Observers interface {
+	Observer(ctx context.Context, token string) (interlock.AgentRecord, error)
+}
+
+// Config configures the door. Every field is required but Names and Watch.
+type Config struct {
+	Backend Backend
+	Token   string         // the credential that stops everything
+	Watch   Observers      // whose tokens tell what they see
+	Names   hostname.Names // under which it answers, beside those of the loopback interface
+	Logger  *slog.Logger
+	Now     func() time.Time
+}
+
+const (
+	maxBody = 4 << 10
+	// what may be under way at once: whoever has the credential needs few
+	maxConcurrent = 16
+	patience      = 10 * time.Second
+)
+
+// Serve answers on a listener until ctx ends.
+func Serve(ctx context.Context, listener net.Listener, c Config) error {
+	server := &http.Server{Handler: Handler(c), ReadTimeout: patience, WriteTimeout: patience,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(c.Logger.Handler(), slog.LevelWarn)}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-ctx.Done():
+			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			defer cancel()
+			_ = server.Shutdown(stop) // it ends with the process at the latest
+		case <-done:
+		}
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Handler serves the door's paths.
+func Handler(c Config) http.Handler {
+	d := &door{Config: c, room: make(chan struct{}, maxConcurrent), hash: sha256.Sum256([]byte(c.Token))}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/kill", d.kill)
+	mux.HandleFunc("GET /v1/kill", d.state)
+	mux.HandleFunc("POST /v1/signals", d.signal)
+	return d.only(mux)
+}
+
+type door struct {
+	Config
+	room  chan struct{}
+	hash  [sha256.Size]byte
+	rates rates
+}
+
+// whose is the context's key for the name of the observer who asks; without one it is the holder of the control token.
+type whose struct{}
+
+// only lets those in who bring a credential, and no web page.
+func (d *door) only(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Header["Origin"] != nil || r.Header["Sec-Fetch-Site"] != nil || !d.Names.Has(r.Host) {
+			fail(w, http.StatusForbidden, interlock.Errorf(interlock.CodeUnauthorized, "Host",
+				"this door is for no web page, and answers under its own name only"))
+			return
+		}
+		observer, err := d.known(r)
+		if err != nil {
+			fail(w, http.StatusUnauthorized, err)
+			return
+		}
+		select {
+		case d.room <- struct{}{}:
+			defer func() { <-d.room }()
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whose{}, observer)))
+		default:
+			fail(w, http.StatusServiceUnavailable, interlock.Errorf(interlock.CodeLimited, "", "%d requests are under way; try again", maxConcurrent))
+		}
+	})
+}
+
+// known is the observer who asks, or nobody's name for the holder of the control token. Observers tell; only that token stops.
+func (d *door) known(r *http.Request) (observer string, err error) {
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
+		"send Authorization: Bearer and the token of the control door, or an observer's to tell what it sees; an agent's opens nothing here")
+	values := r.Header["Authorization"]
+	if len(values) != 1 {
+		return "", refused
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", refused
+	}
+	hash := sha256.Sum256([]byte(token))
+	if d.Token != "" && subtle.ConstantTimeCompare(hash[:], d.hash[:]) == 1 {
+		return "", nil
+	}
+	if d.Watch == nil || r.URL.Path != "/v1/signals" {
+		return "", refused
+	}
+	record, err := d.Watch.Observer(r.Context(), token)
+	if err != nil || record.ID == "" {
+		return "", refused
+	}
+	return record.ID, nil
+}
+
+// A Stop is what is sent to stop everything.
+type Stop struct {
+	Mode   ledger.KillMode `json:"mode,omitempty"` // hard, which is the default, or graduated
+	Reason string          `json:"reason"`
+	By     string          `json:"by,omitempty"` // who or what throws the switch, for the record
+}
+
+// A State is what is answered.
+type State struct {
+	Stopped bool            `json:"stopped"` // anything at all, see Step
+	Step    ledger.KillStep `json:"step,omitempty"`
+	Mode    ledger.KillMode `json:"mode,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	By      string          `json:"by,omitempty"`
+	Since   time.Time       `json:"since,omitzero"`
+}
+
+// StateOf is a stop as it is shown.
+func StateOf(h ledger.HoldBody, now time.Time) State {
+	step := h.Step(now)
+	return State{Stopped: step != ledger.KillNone, Step: step, Mode: h.Mode, Reason: h.Why, By: h.By, Since: h.Since}
+}
+
+// decode reads a body strictly, or answers what is wrong with it.
+func decode(w http.ResponseWriter, r *http.Request, into any) bool {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		fail(w, http.StatusRequestEntityTooLarge, interlock.Errorf(interlock.CodeLimited, "",
+			"the body is longer than %d bytes, or did not come whole", maxBody))
+		return false
+	}
+	if err := strictjson.Decode(body, into); err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return false
+	}
+	return true
+}
+
+func (d *door) kill(w http.ResponseWriter, r *http.Request) {
+	stop := Stop{Mode: ledger.KillHard}
+	if !decode(w, r, &stop) {
+		return
+	}
+	var err error
+	switch {
+	case stop.Mode != ledger.KillHard && stop.Mode != ledger.KillGraduated:
+		err = interlock.Errorf(interlock.CodeInvalid, "/mode", "is not known; send hard or graduated")
+	case strings.TrimSpace(stop.Reason) == "":
+		err = interlock.Errorf(interlock.CodeInvalid, "/reason", "is missing; say why, for the record")
+	}
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	if stop.By == "" {
+		stop.By = "the control door"
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience) // whoever hangs up has stopped everything all the same
+	defer cancel()
+	h, err := d.Backend.Kill(ctx, stop.Mode, stop.Reason, stop.By)
+	if err != nil {
+		d.Logger.ErrorContext(ctx, "stopping everything", "error", err.Error())
+		fail(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	answer(w, http.StatusOK, StateOf(h, d.Now()))
+}
+
+func (d *door) state(w http.ResponseWriter, r *http.Request) {
+	h, _, err := d.Backend.Killed(r.Context())
+	if err != nil {
+		fail(w, http.StatusServiceUnavailable, interlock.Errorf(interlock.CodeUnavailable, "", "the store does not answer"))
+		return
+	}
+	answer(w, http.StatusOK, StateOf(h, d.Now()))
+}
+
+func fail(w http.ResponseWriter, status int, err error) {
+	var known *interlock.Error
+	if !errors.As(err, &known) {
+		known = interlock.Errorf(interlock.CodeInternal, "", "something failed inside; the server's log has it")
+	}
+	answer(w, status, map[string]any{"error": map[string]any{"code": known.Code, "field": known.Field, "message": known.Message}})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // whoever has gone away hears nothing
+}

@@ -1,0 +1,28 @@
+package ledger
+
+import (
+	"time"
+
+	"interlock"
+)
+
+// signalLives is how long it is remembered what an observer told of an agent.
+const signalLives = 24 * time.Hour
+
+// A SignalBody is what observers told of an agent last, and of which level people have been told.
+type SignalBody struct {
+	interlock.Signal
+	Observer string    `json:"observer"`
+	At       time.Time `json:"at"`
+	Told     int       `json:"told,omitempty"` // the highest level that people were told of; see package limit
+}
+
+// SignalKey names what is told of one run of an agent.
+func SignalKey(s interlock.Signal) string { return string(s.Kind) + "\x00" + s.Agent + "\x00" + s.Run }
+
+// Row is the signal as a row to write.
+func (b *SignalBody) Row() Row { return Row{Kind: Signal, Key: SignalKey(b.Signal), Value: *b} }
+
+func signalAbout(b SignalBody) About {
+	return About{Key: SignalKey(b.Signal), Marks: under(nano(b.At.Add(signalLives)), Until)}
+}

@@ -1,0 +1,62 @@
+package limit
+
+import "interlock"
+
+// A Severity says how grave a level of a signal is.
+type Severity string
+
+// The severities.
+const (
+	Informational Severity = "info"
+	Warning       Severity = "warning"
+	Critical      Severity = "critical"
+)
+
+// A Level is a value from which on a signal is told to people.
+type Level struct {
+	From     int // of [interlock.Signal.Badness]
+	Severity Severity
+}
+
+// Levels are a kind's levels, the lowest first. Those of context are MASO's (EC-1.9), and so are the bands of anomaly and drift, of
+// which its documents name two sets: these are the ones of its observability page, and 60 is in both. An alarm of a data-loss or fraud
+// defence is critical as soon as it says anything, and an agent that is not healthy is once it no longer answers.
+func Levels(kind interlock.SignalKind) []Level {
+	switch kind {
+	case interlock.SignalContext:
+		return []Level{{70, Informational}, {85, Warning}, {95, Critical}}
+	case interlock.SignalAnomaly, interlock.SignalDrift, interlock.SignalQuality:
+		return []Level{{40, Informational}, {60, Warning}, {80, Critical}}
+	case interlock.SignalDLP, interlock.SignalFraud:
+		return []Level{{1, Critical}}
+	case interlock.SignalHealth:
+		return []Level{{50, Warning}, {100, Critical}}
+	}
+	return nil
+}
+
+// Reached is the highest level that a signal has reached, if any.
+func Reached(s interlock.Signal) (level Level, any bool) {
+	for _, l := range Levels(s.Kind) {
+		if s.Badness() >= l.From {
+			level, any = l, true
+		}
+	}
+	return level, any
+}
+
+// Told says what is to be remembered as told after a signal, and whether people are to be told of it: of each level once, until the
+// signal has come down to half of its lowest level.
+func Told(before int, s interlock.Signal) (after int, tell bool) {
+	level, any := Reached(s)
+	switch {
+	case any && level.From > before:
+		return level.From, true
+	case any:
+		return before, false
+	}
+	if levels := Levels(s.Kind); len(levels) > 0 && 2*s.Badness() < levels[0].From {
+		return 0, false
+	}
+	return before, false
+}

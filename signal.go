@@ -1,0 +1,37 @@
+package interlock
+
+// A SignalKind says what an observer tells of an agent.
+type SignalKind string
+
+// The kinds. Of quality and health little is bad, of all others much.
+const (
+	SignalContext SignalKind = "context" // how much of its context window is used, in percent
+	SignalQuality SignalKind = "quality" // how good what it puts out is, as a score
+	SignalAnomaly SignalKind = "anomaly" // how unusual it behaves, as a score
+	SignalDrift   SignalKind = "drift"   // how far it has moved from its baseline, as a score
+	SignalDLP     SignalKind = "dlp"     // a data-loss defence objects to its traffic; how sure it is, in percent
+	SignalFraud   SignalKind = "fraud"   // a fraud defence does
+	SignalHealth  SignalKind = "health"  // how well it answers: 0 not at all, 100 well
+)
+
+// SignalKinds lists the kinds.
+func SignalKinds() []SignalKind {
+	return []SignalKind{SignalContext, SignalQuality, SignalAnomaly, SignalDrift, SignalDLP, SignalFraud, SignalHealth}
+}
+
+// A Signal is what an observer tells of an agent. It tightens or changes nothing; nothing that it says lets anything happen.
+type Signal struct {
+	Kind   SignalKind `json:"kind"`
+	Agent  string     `json:"agent"`
+	Run    string     `json:"run,omitempty"`
+	Value  int        `json:"value"`            // 0 to 100, see the kinds
+	Reason string     `json:"reason,omitempty"` // at most 500 bytes, for the record
+}
+
+// Badness is the signal's value turned so that more is worse.
+func (s Signal) Badness() int {
+	if s.Kind == SignalQuality || s.Kind == SignalHealth {
+		return 100 - s.Value
+	}
+	return s.Value
+}
