@@ -64,6 +64,9 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if err != nil {
 		return interlock.Answer{}, false
 	}
+	if len(holdsOver(standing, owned(p.Requester, standing), now)) > 0 {
+		return interlock.Answer{}, false // what it was told before was under another phase
+	}
 	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before
 	}

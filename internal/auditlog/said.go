@@ -14,7 +14,7 @@ func Said(e interlock.Entry) []ledger.Row {
 	switch e.Type {
 	case interlock.EventIdentity, interlock.EventGrant, interlock.EventSuppression, interlock.EventRuleset, interlock.EventMode,
 		interlock.EventTrust, interlock.EventPin, interlock.EventUnblocked, interlock.EventPromotion, interlock.EventIncident,
-		interlock.EventHaltClear:
+		interlock.EventHaltClear, interlock.EventPhase, interlock.EventRootCause, interlock.EventBreaker, interlock.EventBreakerReset:
 	default:
 		return nil
 	}
