@@ -54,6 +54,8 @@ type commands struct {
 	Rules       rulesCommand       `cmd:"" help:"List, show, test, lint and compare rules."`
 	Replay      replayCommand      `cmd:"" help:"Make recorded decisions again, and try other rules on the past."`
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`
+	Phase       phaseCommand       `cmd:"" help:"Show and change phases: what is isolated, supervised or stopped."`
+	Breaker     breakerCommand     `cmd:"" help:"Show, trip and reset the breakers of agents and types."`
 	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
 	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`

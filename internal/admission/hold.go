@@ -128,8 +128,13 @@ func readHold(o interlock.Order) []ledger.Ref { return []ledger.Ref{key(ledger.H
 
 // findHold finds the hold that an order is to clear.
 func findHold(_ *Admission, c *carrying) error {
-	if _, stands := c.standing.Others[ledger.Hold][c.Subject].(ledger.HoldBody); !stands {
+	h, stands := c.standing.Others[ledger.Hold][c.Subject].(ledger.HoldBody)
+	if !stands {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "no hold with this name stands; `interlock hold list` lists them")
+	}
+	if h.OnActors() {
+		return interlock.Errorf(interlock.CodeInvalid, "subject",
+			"this is a phase or a breaker, which goes back one step at a time: `interlock phase set` and `interlock breaker reset` do that")
 	}
 	return nil
 }
