@@ -152,11 +152,15 @@ func refusedFor(d interlock.Decision) bool {
 // probed tells half-open breakers how the one action that they let run has ended. Once enough of them went well a person may close one;
 // it does not close by itself, because how an action ended may be what its agent says.
 func (a *Admission) probed(ctx context.Context, r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus) error {
-	if !phase.IsProbe(d) {
+	if !d.Answer.Allowed() || status == interlock.OutcomeUnknown {
 		return nil
 	}
+	waits, err := a.probing(ctx, r)
+	if err != nil || !waits {
+		return err
+	}
 	on := func(ctx context.Context, load loader) (ground, error) { return a.groundOf(ctx, load, r) }
-	_, err := a.commitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
+	_, err = a.commitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		now := a.config.Now().UTC()
 		m := a.moving(ctx, &change, standing, now)
@@ -190,4 +194,21 @@ func (a *Admission) probed(ctx context.Context, r interlock.Requester, d interlo
 		return nil
 	}
 	return err
+}
+
+// probing reports whether a breaker over a requester waits for the end of the one action that it let run. What this process knows is
+// enough for that: whoever is told how an action ended has seen it begin.
+func (a *Admission) probing(ctx context.Context, r interlock.Requester) (bool, error) {
+	on, err := a.Known(ctx, key(ledger.Agent, r.Agent), under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.Agent)))
+	over := on.Holds()
+	if kind := on.Agents[r.Agent].Type; err == nil && kind != "" {
+		on, err = a.Known(ctx, under(ledger.Hold, ledger.Over(ledger.HoldType, kind)))
+		over = append(over, on.Holds()...)
+	}
+	for _, h := range over {
+		if h.Breaker != nil && h.Breaker.Probe != "" {
+			return true, err
+		}
+	}
+	return false, err
 }

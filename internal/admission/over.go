@@ -83,7 +83,9 @@ func phased(over []ledger.HoldBody, act phase.Act, tier int) (found []interlock.
 	for n := range over {
 		h := &over[n]
 		if h.Breaker != nil {
-			found = append(found, h.Breaker.Object(h.Key))
+			if f, objects := h.Breaker.Object(h.Key); objects {
+				found = append(found, f)
+			}
 			continue
 		}
 		if f, objects := phase.Object(h.Name(), string(h.Scope), h.Since, h.Hold, act, tier); objects {

@@ -64,8 +64,10 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if err != nil {
 		return interlock.Answer{}, false
 	}
-	if len(holdsOver(standing, owned(p.Requester, standing), now)) > 0 {
-		return interlock.Answer{}, false // what it was told before was under another phase
+	for _, h := range holdsOver(standing, owned(p.Requester, standing), now) {
+		if !h.Since.Before(call.At) {
+			return interlock.Answer{}, false // what it was told before was under another phase
+		}
 	}
 	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before

@@ -82,38 +82,25 @@ func (b Breaker) Ended(probe string, status interlock.OutcomeStatus) (after Brea
 }
 
 const (
-	ruleOpen  = "breaker.open"
-	ruleBusy  = "breaker.busy"
-	ruleProbe = "breaker.probe"
+	ruleOpen = "breaker.open"
+	ruleBusy = "breaker.busy"
 )
 
-// IsProbe reports whether a decision let the one action run that a half-open breaker lets run.
-func IsProbe(d interlock.Decision) bool {
-	for n := range d.Findings {
-		if d.Findings[n].Rule == ruleProbe {
-			return d.Answer.Allowed()
-		}
+// Object is what a breaker objects to every action of its scope, if anything: half-open it lets one run. on is what it guards, such as
+// agent:builder.
+func (b Breaker) Object(on string) (f interlock.Finding, objects bool) {
+	if b.State == HalfOpen && b.Probe == "" {
+		return f, false
 	}
-	return false
-}
-
-// Object is what a breaker objects to every action of its scope. Half-open it objects to all but one at a time, of which it leaves a
-// note. on is what it guards, such as agent:builder.
-func (b Breaker) Object(on string) interlock.Finding {
-	f := interlock.Finding{Gate: "breaker", Rule: ruleOpen, Layer: 1, Verdict: interlock.Deny,
+	f = interlock.Finding{Gate: "breaker", Rule: ruleOpen, Layer: 1, Verdict: interlock.Deny,
 		Suggestion: "tell an operator: `interlock breaker show` says why, `interlock breaker reset` half-opens it"}
 	since := " is open since " + b.Since.UTC().Format(time.RFC3339) + ": nothing passes until a person half-opens it"
-	switch {
-	case b.State != HalfOpen:
-	case b.Probe != "":
+	if b.State == HalfOpen {
 		f.Rule = ruleBusy
 		since = " is half-open since " + b.Since.UTC().Format(time.RFC3339) + ": one action runs at a time, and one has not ended"
-	default:
-		f.Rule, f.Verdict, f.Layer, f.Suggestion = ruleProbe, interlock.Allow, 4, ""
-		since = " is half-open since " + b.Since.UTC().Format(time.RFC3339) + ": this is the one action that may run"
 	}
 	f.Reason = "the breaker of " + on + since
-	return f
+	return f, true
 }
 
 // Blocks returns those of some refusals that a breaker still looks at, with one more, the newest last. It changes no slice it is given.
