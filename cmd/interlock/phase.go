@@ -173,7 +173,7 @@ type phaseSet struct {
 func (phaseSet) Help() string {
 	return "A signed order, recorded as PHASE_CHANGED. Whoever answers requests may tighten, by any number of steps. Back goes one step at a\n" +
 		"time: C to A and A to P (with --proof) by an admin, E to C by a superadmin or the council, once another person has named\n" +
-		"the root cause. At tier 0 and 1 emergency is left for P directly."
+		"the root cause. At tier 1 emergency is left for P directly, and without a tier by an admin alone."
 }
 
 // Run gives the order.

@@ -228,6 +228,19 @@ func TestEmergency(t *testing.T) {
 	}
 }
 
+// TestEmergencyOnOnesOwnMachine: where no tier is in force an admin leaves an emergency alone, with a proof.
+func TestEmergencyOnOnesOwnMachine(t *testing.T) {
+	h := newHouse(t)
+	h.employ("adam", quorum.RoleAdmin)
+	h.tighten(system(phase.Emergency))
+	if err := h.moves(interlock.VerbLoosenPhase, "system:all", "P", "adam"); codeOf(err) != interlock.CodeInvalid {
+		t.Errorf("without a proof: %v", err)
+	}
+	if err := h.moves(interlock.VerbLoosenPhase, "system:all", "P proof=it was a drill", "adam"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPhaseRace: of writes that are decided while the phase changes, none is in the log behind the change as one that was allowed: it
 // loses the race and is decided again, in whichever process.
 func TestPhaseRace(t *testing.T) {

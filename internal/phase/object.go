@@ -124,7 +124,7 @@ func looser(p Phase, tier int) string {
 	}
 	who := strings.Join(down.Roles, " or ")
 	if down.Owner {
-		return "after a named root cause, a " + who + " may loosen it"
+		return "once another person has named the root cause, a " + who + " may loosen it"
 	}
 	return "a person with the role " + who + " may loosen it"
 }

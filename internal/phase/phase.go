@@ -27,12 +27,22 @@ const (
 // Phases lists them, the loosest first.
 func Phases() []Phase { return []Phase{Primary, Alternate, Contingency, Emergency} }
 
-var titles = map[Phase]string{Primary: "primary", Alternate: "alternate", Contingency: "contingency", Emergency: "emergency"}
+func (p Phase) name() string {
+	switch p {
+	case "", Primary:
+		return "primary"
+	case Alternate:
+		return "alternate"
+	case Contingency:
+		return "contingency"
+	}
+	return "emergency" // what is none is taken for the strictest
+}
 
 // Parse reads a phase by its letter or its name, in any case.
 func Parse(text string) (Phase, bool) {
 	for _, p := range Phases() {
-		if strings.EqualFold(text, string(p)) || strings.EqualFold(text, titles[p]) {
+		if strings.EqualFold(text, string(p)) || strings.EqualFold(text, p.name()) {
 			return p, true
 		}
 	}
@@ -44,7 +54,7 @@ func (p Phase) Title() string {
 	if p == "" {
 		p = Primary
 	}
-	return string(p) + " (" + titles[p] + ")"
+	return string(p) + " (" + p.name() + ")"
 }
 
 // strictness orders the phases. What is none is as strict as the strictest: a row that can't be read loosens nothing.
@@ -87,7 +97,7 @@ type Transition struct {
 }
 
 // Transitions lists every way there is. Escalation may skip phases, loosening goes one step at a time. Where contingency and
-// alternate are not kept, at tier 1 and without one, emergency is left for primary; see [Find].
+// alternate are not kept, at tier 1 and where none is in force, emergency is left for primary; see [Find].
 func Transitions() []Transition {
 	named := []string{roleOperator, roleAdmin, roleSuperadmin}
 	security, owner := []string{roleAdmin, roleSuperadmin}, []string{roleSuperadmin, roleCouncil}
@@ -105,10 +115,15 @@ func Transitions() []Transition {
 	}
 }
 
-// atTierOne is the way out of emergency where no phase lies between.
-func atTierOne() Transition {
-	return Transition{From: Emergency, To: Primary, Roles: []string{roleSuperadmin, roleCouncil}, Owner: true,
+// direct is the way out of emergency where no phase lies between. Where no tier is in force, as on somebody's own machine, there may be
+// nobody else to ask, and whoever governs leaves it alone.
+func direct(tier int) Transition {
+	t := Transition{From: Emergency, To: Primary, Roles: []string{roleSuperadmin, roleCouncil}, Owner: true,
 		Proof: "the root cause, and that nothing tainted lives on"}
+	if tier < 1 {
+		t.Roles, t.Owner = []string{roleAdmin, roleSuperadmin}, false
+	}
+	return t
 }
 
 // Find returns the way from one phase to another, if there is one at a tier.
@@ -117,7 +132,7 @@ func Find(from, to Phase, tier int) (Transition, bool) {
 		from = Primary
 	}
 	if from == Emergency && to == Primary && tier <= 1 {
-		return atTierOne(), true
+		return direct(tier), true
 	}
 	for _, t := range Transitions() {
 		if t.From == from && t.To == to {
@@ -130,7 +145,7 @@ func Find(from, to Phase, tier int) (Transition, bool) {
 // Down is the one step by which a phase is loosened at a tier.
 func Down(from Phase, tier int) (Transition, bool) {
 	if from == Emergency && tier <= 1 {
-		return atTierOne(), true
+		return direct(tier), true
 	}
 	for _, t := range Transitions() {
 		if t.From == from && t.To.Compare(from) < 0 {
