@@ -43,7 +43,8 @@ origin                                                  < ledger, store/storaget
 ledger                                                  < limit, auditlog, archive
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
-interlock                                               < ledger
+interlock                                               < phase
+phase                                                   < ledger, store/storagetest
 engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
 ledger                                                  < replay
@@ -95,7 +96,7 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, replay, ruletest, witness`
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, replay, ruletest, witness`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

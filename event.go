@@ -22,6 +22,10 @@ const (
 	EventKill         EventType = "KILL_SWITCH"       // everything is stopped (MASO)
 	EventSignal       EventType = "SIGNAL"            // an observer told something of an agent (MASO)
 	EventKillRelease  EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
+	EventPhase        EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
+	EventRootCause    EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
+	EventBreaker      EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
+	EventBreakerReset EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
 	EventMended       EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
 	EventIdentity     EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
 	EventRuleset      EventType = "RULESET_CHANGE"    // another ruleset digest is in force
@@ -68,7 +72,8 @@ type Entry struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
-		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
+		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal,
+		EventPhase, EventRootCause, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,

@@ -43,6 +43,14 @@ const (
 	VerbKill Verb = "kill"
 	// end that; Subject is [KillSubject], Detail which stop, by when it began; loosens
 	VerbReleaseKill Verb = "release-kill"
+	// move to a stricter phase; Subject names the hold, such as agent:builder, Detail the phase and the one agent that goes on; tightens
+	VerbTightenPhase Verb = "tighten-phase"
+	// move one step back; Subject and Detail likewise, with what proves that nothing tainted lives on; loosens
+	VerbLoosenPhase Verb = "loosen-phase"
+	// say what an emergency came of; Subject names the hold; loosens, as it is the first of the two words that end one
+	VerbRootCause    Verb = "root-cause"
+	VerbTripBreaker  Verb = "trip-breaker"  // open a breaker; Subject is what it guards, such as agent:builder; tightens
+	VerbResetBreaker Verb = "reset-breaker" // half-open a breaker; Subject likewise; loosens
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens

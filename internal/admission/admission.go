@@ -67,8 +67,10 @@ type evaluation struct {
 // judge decides a case that was analysed, with what limits object.
 func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
 	now time.Time) evaluation {
-	snapshot, approvals := e.snapshot(c, standing, now), approved(standing, c.Requester)
-	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing), limits)
+	over := holdsOver(standing, c.Requester, now)
+	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over)
+	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
+		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }

@@ -17,6 +17,8 @@ type ground struct {
 	done   ledger.Done       // of the run that was named, if one was
 	failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
 	recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
+
+	tallies []ledger.TallyBody // how much the agent and its type were decided lately, where breakers count
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
@@ -27,20 +29,21 @@ func key(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: ke
 func under(kind, mark string) ledger.Ref { return ledger.Ref{Kind: kind, Mark: mark} }
 
 // groundOf loads what decisions about one requester's actions read, and what else is named: its agent, what it asked and what
-// was answered, its challenges and grants, every suppression, what holds the snapshots it is decided under, and the operators on
+// was answered, its challenges and grants, every suppression, what holds it or the snapshots it is decided under, and the operators on
 // whose word any of it rests. How many others are registered, have asked or are blocked makes no difference to what that costs.
 func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Requester, more ...ledger.Ref) (ground, error) {
-	g := ground{reads: make([]ledger.Ref, 0, 10+len(more))}
+	g := ground{reads: make([]ledger.Ref, 0, 16+len(more))}
 	var operators names
 	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
-	g.reads = append(g.reads, a.holdable()...)
+	g.reads = append(append(g.reads, a.holdable()...), a.overRefs(r)...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
 		return g, err
 	}
 	r = owned(r, g.Standing)
 	own, read := ledger.Of(r.Agent, r.Principal), len(g.reads)
 	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Order, own))
+	g.reads = append(g.reads, a.typeRefs(g.Agents[r.Agent])...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil || len(operators) == 0 {
 		return g, err
 	}
@@ -105,6 +108,8 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 			g.failed = v
 		case ledger.RecentBody:
 			g.recent = v
+		case ledger.TallyBody:
+			g.tallies = append(g.tallies, v)
 		}
 		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer

@@ -131,8 +131,13 @@ func findHold(_ *Admission, c *carrying) error {
 	if c.Subject == ledger.KillName {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "a stop of everything ends by: interlock kill release")
 	}
-	if _, stands := c.standing.Others[ledger.Hold][c.Subject].(ledger.HoldBody); !stands {
+	h, stands := c.standing.Others[ledger.Hold][c.Subject].(ledger.HoldBody)
+	if !stands {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "no hold with this name stands; `interlock hold list` lists them")
+	}
+	if h.OnActors() {
+		return interlock.Errorf(interlock.CodeInvalid, "subject",
+			"this is a phase or a breaker, which goes back one step at a time: `interlock phase set` and `interlock breaker reset` do that")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/ledger"
+	"interlock/internal/phase"
 	"interlock/internal/quorum"
 )
 
@@ -145,10 +146,40 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(interlock.KillSubject, admission.KillID(stop))
 	},
+	interlock.VerbTightenPhase: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("agent:claude", "A")
+	},
+	interlock.VerbLoosenPhase: inPhase(phase.Alternate, "P proof=INC-7"),
+	interlock.VerbRootCause:   inPhase(phase.Emergency, ""),
+	interlock.VerbTripBreaker: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("agent:claude", "")
+	},
+	interlock.VerbResetBreaker: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		if err := h.Tighten(t.Context(), admission.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude", Trigger: phase.TriggerCost,
+			Why: "it cost too much"}); err != nil {
+			t.Fatal(err)
+		}
+		h.now = h.now.Add(time.Hour)
+		return h, h.about("agent:claude", "")
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))
 	},
+}
+
+func inPhase(p phase.Phase, detail string) func(t *testing.T) (*house, func(string) quorum.Given) {
+	return func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		if err := h.Tighten(t.Context(), admission.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: p,
+			Trigger: phase.TriggerSignal, Why: "an anomaly"}); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("system:all", detail)
+	}
 }
 
 func ofChallenge(t *testing.T) (*house, func(string) quorum.Given) {

@@ -127,6 +127,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			return change, err
 		}
 		a.uses(&p, answer.Decision, &change, now)
+		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
+			return change, err
+		}
 		if over {
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}

@@ -67,6 +67,11 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if _, any := a.killed(&standing, now); any {
 		return interlock.Answer{}, false // no permit is given again while everything is stopped
 	}
+	for _, h := range holdsOver(standing, owned(p.Requester, standing), now) {
+		if !h.Since.Before(call.At) {
+			return interlock.Answer{}, false // what it was told before was under another phase
+		}
+	}
 	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before
 	}

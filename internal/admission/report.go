@@ -48,10 +48,11 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 			return err
 		}
 		if err = a.commitOutcome(ctx, change, alert); !errors.Is(err, ledger.ErrConflict) {
-			return err
+			return errors.Join(err, a.probed(ctx, r, call.Decision, o.Status))
 		}
 	}
-	return a.commitOutcome(ctx, plain, alert) // how it ended is recorded in any case
+	// how it ended is recorded in any case
+	return errors.Join(a.commitOutcome(ctx, plain, alert), a.probed(ctx, r, call.Decision, o.Status))
 }
 
 // maxTellings bounds how often an outcome is committed anew because what it ends has moved.
@@ -110,6 +111,9 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	}
 	for range alone {
 		failed = errors.Join(failed, <-alerted)
+	}
+	for _, c := range ended {
+		failed = errors.Join(failed, a.probed(ctx, c.Requester, c.Answer.Decision, c.Outcome.Status))
 	}
 	return failed
 }

@@ -12,6 +12,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/limit"
+	"interlock/internal/phase"
 )
 
 // maxSignal bounds what a signal says, in bytes.
@@ -26,6 +27,8 @@ type SignalAnswer struct {
 	Severity limit.Severity `json:"severity,omitempty"` // of the highest level it has reached
 	Told     bool           `json:"told"`               // people are told, as of each level once
 	Stopped  bool           `json:"stopped"`            // it stopped everything
+	// what is in a stricter phase, or has an open breaker, because of it, if anything is
+	Tightened string `json:"tightened,omitempty"`
 }
 
 // checkSignal refuses a signal that says nothing, naming the member.
@@ -67,6 +70,12 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		}
 		answer.Stopped = true
 	}
+	if t, tightens := signalTightens(s, level, a.tier()); tightens {
+		if err := a.Tighten(ctx, t); err != nil {
+			return answer, err
+		}
+		answer.Tightened = ledger.HoldName(t.Scope, t.Key)
+	}
 	a.signals.Lock()
 	defer a.signals.Unlock()
 	ref := key(ledger.Signal, ledger.SignalKey(s))
@@ -94,6 +103,34 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 	}
 	answer.Event = receipt.Events[0]
 	return answer, nil
+}
+
+// signalTightens is what a signal does to its agent where an autonomy tier is in force: what is unusual isolates it, and suspends it
+// when it is critical; what puts out little worth has its breaker opened; an alarm of a defence stops it. How full its context
+// is and how it drifts move it from tier 2 on; at tier 1, which has no phase but the first and the last, people are told (EC-2.4, and the triggers of MASO's phases).
+func signalTightens(s interlock.Signal, level limit.Level, tier int) (t Tightening, tightens bool) {
+	t = Tightening{Scope: ledger.HoldAgent, Key: s.Agent, To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "an observer tells of " + string(s.Kind)}
+	grave := level.Severity == limit.Warning || level.Severity == limit.Critical
+	if tier < 1 || !grave {
+		return t, false
+	}
+	switch s.Kind {
+	case interlock.SignalContext:
+		return t, tier >= 2
+	case interlock.SignalQuality:
+		t.Scope, t.Key, t.Trigger = ledger.HoldBreaker, ledger.HoldName(ledger.HoldAgent, s.Agent), phase.TriggerQuality
+	case interlock.SignalAnomaly, interlock.SignalDrift:
+		if level.Severity == limit.Critical {
+			t.To = phase.Contingency
+		}
+		return t, tier >= 2
+	case interlock.SignalDLP, interlock.SignalFraud:
+		t.To = phase.Emergency
+	default: // that it does not answer is no fault of what it does
+		return t, false
+	}
+	return t, true
 }
 
 // signalBefore is what was told of the same agent and run before.

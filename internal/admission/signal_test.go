@@ -120,3 +120,42 @@ func TestSignalsAreForgotten(t *testing.T) {
 		t.Errorf("%+v, %v", about, err)
 	}
 }
+
+// TestSignalsTighten: where an autonomy tier is in force, a signal moves its agent to a stricter phase or opens its breaker, and never
+// back; without one people are told, and that is all.
+func TestSignalsTighten(t *testing.T) {
+	spec.Covers(t, "EC-2.4")
+	spec.Covers(t, "EC-I-2")
+	for _, test := range []struct {
+		signal  interlock.Signal
+		tier    int
+		on      string
+		verdict interlock.Verdict
+	}{
+		{interlock.Signal{Kind: interlock.SignalDrift, Value: 60}, 2, "agent:claude", interlock.Deny},
+		{interlock.Signal{Kind: interlock.SignalDrift, Value: 59}, 2, "", interlock.Allow},
+		{interlock.Signal{Kind: interlock.SignalDrift, Value: 99}, 1, "", interlock.Allow},
+		{interlock.Signal{Kind: interlock.SignalAnomaly, Value: 80}, 3, "agent:claude", interlock.Deny},
+		{interlock.Signal{Kind: interlock.SignalContext, Value: 85}, 2, "agent:claude", interlock.Deny},
+		{interlock.Signal{Kind: interlock.SignalContext, Value: 99}, 1, "", interlock.Allow},
+		{interlock.Signal{Kind: interlock.SignalQuality, Value: 40}, 1, "breaker:agent:claude", interlock.Deny},
+		{interlock.Signal{Kind: interlock.SignalQuality, Value: 41}, 1, "", interlock.Allow},
+		{interlock.Signal{Kind: interlock.SignalFraud, Value: 1}, 1, "agent:claude", interlock.Halt},
+		{interlock.Signal{Kind: interlock.SignalDLP, Value: 1}, 0, "", interlock.Allow},
+		{interlock.Signal{Kind: interlock.SignalHealth, Value: 0}, 3, "", interlock.Allow},
+	} {
+		h := newHouse(t, atTier(t, test.tier))
+		test.signal.Agent = "claude"
+		answer, err := h.Signal(t.Context(), "observer", test.signal)
+		if err != nil || answer.Tightened != test.on {
+			t.Errorf("%+v at tier %d: %+v, %v", test.signal, test.tier, answer, err)
+		}
+		goesOn(t, h, string(test.signal.Kind), test.verdict)
+		well := test.signal
+		well.Value = map[bool]int{true: 100, false: 0}[well.Kind == interlock.SignalQuality || well.Kind == interlock.SignalHealth]
+		if _, err := h.Signal(t.Context(), "observer", well); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(t, h, "all is well with "+string(test.signal.Kind), test.verdict)
+	}
+}

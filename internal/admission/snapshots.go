@@ -11,6 +11,7 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/limit"
 	"interlock/internal/origin"
+	"interlock/internal/phase"
 	"interlock/internal/quorum"
 )
 
@@ -48,6 +49,14 @@ func (a *Admission) limitsText() ([]byte, error) {
 		"max_suppression": quorum.MaxSuppression.String(),
 		"max_certificate": time.Duration(maxCertificate).String(),
 		"recent_window":   interlock.RecentWindow.String(),
+		"trip_blocks":     strconv.Itoa(phase.TripBlocks),
+		"trip_window":     phase.TripWindow.String(),
+		"trip_percent":    strconv.Itoa(phase.TripPercent),
+		"trip_at_least":   strconv.Itoa(phase.TripAtLeast),
+		"share_window":    phase.ShareWindow.String(),
+		"max_alternate":   phase.MaxAlternate.String(),
+		"max_cycles":      strconv.Itoa(phase.MaxCycles),
+		"cycle_window":    phase.CycleWindow.String(),
 		"heard_window":    origin.HeardWindow.String(),
 		"written_window":  interlock.WrittenWindow.String(),
 	})

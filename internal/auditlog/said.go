@@ -14,7 +14,8 @@ func Said(e interlock.Entry) []ledger.Row {
 	switch e.Type {
 	case interlock.EventIdentity, interlock.EventGrant, interlock.EventSuppression, interlock.EventRuleset, interlock.EventMode,
 		interlock.EventTrust, interlock.EventPin, interlock.EventUnblocked, interlock.EventPromotion, interlock.EventIncident,
-		interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease:
+		interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease, interlock.EventPhase, interlock.EventRootCause,
+		interlock.EventBreaker, interlock.EventBreakerReset:
 	default:
 		return nil
 	}

@@ -132,6 +132,9 @@ func grants(gates gate.Table, g *interlock.Grant, d interlock.Decision, agent in
 	}
 	for n := range d.Findings {
 		f := &d.Findings[n]
+		if f.Verdict == interlock.Ask && gates.Of(f.Gate).Each {
+			return false
+		}
 		if len(g.Rules) == 0 || f.Verdict == interlock.Allow || gates.OfPause(f) { // that it was asked about before is no rule
 			continue
 		}

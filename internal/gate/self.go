@@ -130,10 +130,12 @@ func answersRequests(words []string) bool {
 		return false
 	}
 	switch command {
-	case "approve", "allow", "deny", "vote", "verify", "resume", "phase", "quarantine", "pause", "kill", "watch":
+	case "approve", "allow", "deny", "vote", "verify", "resume", "quarantine", "pause", "kill", "watch":
 		return true
 	case "block", "grant":
 		return second != "list"
+	case "phase", "breaker":
+		return second != "show"
 	case "operator", "agent", "keys", "tools":
 		return second != "list" && second != "show"
 	case "rules":
@@ -159,7 +161,7 @@ func commandsInterlock(words []string) bool {
 		return second == "" || !contains(second, "list", "test", "lint", "diff", "show", "hits", "suppressions")
 	case "audit":
 		return !contains(second, "list", "show", "verify", "prove", "check-proof", "checkpoint")
-	case "operator", "agent", "keys", "block", "grant", "tools":
+	case "operator", "agent", "keys", "block", "grant", "tools", "phase", "breaker":
 		return false // listing; changing is answered above
 	}
 	return true

@@ -49,6 +49,9 @@ type Row struct {
 	Patterns     bool // its denial is an operator's pattern, which ends a monitored execution (MCP-AQL 8.7.2)
 	Steps        bool // it asks for the stages of a monitored execution, and not because of a rule about the action
 	Waits        bool // it speaks of a pause, and of nothing that the action does
+	Each         bool // what it asks a person answers each time, and no standing yes does
+	Held         bool // it speaks of a hold, whatever is done
+	Counts       bool // what it refuses counts towards its agent's breaker: something was wanted that must not be done
 
 	Part  Part
 	Cause Cause
@@ -64,17 +67,19 @@ var rows = Table{
 	{Name: "engine", Cause: CauseInput},
 	{Name: NameKill, Forbids: true}, // admission finds it: needs the hold on everything
 	{Name: "standing", Check: Standing, Forbids: true},
-	{Name: "hold", Cause: CauseFailure}, // admission finds it: needs rows of the kind hold
-	{Name: "self", Check: Self, Forbids: true},
+	{Name: "hold", Held: true, Cause: CauseFailure}, // admission finds it, and the next two: they need rows of the kind hold
+	{Name: "phase", Held: true, Each: true},
+	{Name: "breaker", Held: true},
+	{Name: "self", Check: Self, Forbids: true, Counts: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
-	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Part: Operation},
-	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Wanted: true, Forbids: true},
-	{Name: "origin", Check: Origin, About: AboutRun},
-	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Part: Operation},
-	{Name: "scope", Check: Scope},
-	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Part: Operation},
+	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Counts: true, Part: Operation},
+	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Wanted: true, Forbids: true, Counts: true},
+	{Name: "origin", Check: Origin, About: AboutRun, Counts: true},
+	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Counts: true, Part: Operation},
+	{Name: "scope", Check: Scope, Counts: true},
+	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Counts: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
-	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true},
+	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true, Counts: true},
 	{Name: "risk", Check: Risk, About: AboutAction, Steps: true},
 	{Name: "escalation", Check: Escalation, About: AboutRun, Steps: true},
 	{Name: "loop", Check: Loop, About: AboutRun, Forbids: true, Patterns: true, Steps: true},
@@ -82,7 +87,7 @@ var rows = Table{
 	{Name: "cooldown", Check: Cooldown, About: AboutRun},
 	{Name: NameAdmission, Cause: CauseFailure},
 	{Name: "dry-run"},
-	{Name: "judge"},
+	{Name: "judge", Counts: true},
 	{Name: "limit"},
 	{Name: "sandbox"},
 	{Name: "suppression"},

@@ -95,7 +95,7 @@ func (c *Credentials) unregistered(ctx context.Context, named interlock.AgentRec
 	known, registered := standing.Agents[named.ID]
 	switch {
 	case !registered:
-		return named, nil
+		return named, stopped(ctx, c.Ground, named, c.Now())
 	case known.TokenHash != "":
 		return interlock.AgentRecord{}, unauthorized("this agent is known by a token of its own")
 	case !known.Revoked.IsZero() && !c.Now().Before(known.Revoked):
@@ -104,5 +104,5 @@ func (c *Credentials) unregistered(ctx context.Context, named interlock.AgentRec
 	if known.Principal == "" {
 		known.Principal = named.Principal
 	}
-	return known, nil
+	return known, stopped(ctx, c.Ground, known, c.Now())
 }

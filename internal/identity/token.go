@@ -82,8 +82,9 @@ func NewTokens(standing func(context.Context, ...ledger.Ref) (ledger.Standing, e
 	return &Tokens{standing: standing, now: now}
 }
 
-// Agent returns the unrevoked agent a token belongs to. Both refusals are [*interlock.Error]s with the same code; with a
-// revoked token the record comes back too, so that the attempt can be recorded under its name. A standing that can't be read
+// Agent returns the unrevoked agent a token belongs to. All refusals are [*interlock.Error]s with the same code; with a token that is
+// revoked, or that is not taken because its agent is stopped, the record comes back too, so that the attempt can be recorded under
+// its name. A standing that can't be read
 // refuses.
 //
 // The lookup is by hash of a 256-bit secret: what its timing could tell is where a hash lies, and no hash leads back to
@@ -118,12 +119,15 @@ func (t *Tokens) find(ctx context.Context, prefix, token string) (interlock.Agen
 		if revoked := record.Revoked; !revoked.IsZero() && !t.now().Before(revoked) {
 			return record, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "this agent token is revoked"}
 		}
-		if t.stopped != nil && !observer { // whoever watches goes on
+		if observer { // whoever watches goes on
+			return record, nil
+		}
+		if t.stopped != nil {
 			if err := t.stopped(ctx); err != nil {
 				return record, err
 			}
 		}
-		return record, nil
+		return record, stopped(ctx, t.standing, record, t.now())
 	}
 	return interlock.AgentRecord{}, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "unknown agent token"}
 }

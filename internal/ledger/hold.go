@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/phase"
 )
 
 // A HoldScope says what sort of thing a hold is on.
@@ -19,18 +20,28 @@ const (
 	HoldEvent    HoldScope = "event"    // what one recorded decision was made from, by the id of its event
 )
 
-// A HoldBody says that nothing is decided, and nothing made again, under something until an operator clears it. It only tightens;
-// that it ends is an operator's signed order.
+// The scopes of holds on those who act: see package phase. A breaker's hold has as its key what it guards, such as agent:builder.
+const (
+	HoldAgent   HoldScope = phase.ScopeAgent
+	HoldType    HoldScope = phase.ScopeType
+	HoldRun     HoldScope = phase.ScopeRun
+	HoldSystem  HoldScope = phase.ScopeSystem
+	HoldLayer   HoldScope = phase.ScopeLayer
+	HoldBreaker HoldScope = "breaker"
+)
+
+// A HoldBody says that nothing is decided, and nothing made again, under something until an operator clears it; or in which phase
+// somebody who acts is, or that their breaker is open. It only tightens; that it ends is an operator's signed order.
 type HoldBody struct {
 	Scope HoldScope           `json:"scope"`
 	Key   string              `json:"key"`
-	Cause interlock.EventType `json:"cause"` // INTEGRITY_FAILURE or SECURITY_INCIDENT
+	Cause interlock.EventType `json:"cause"` // INTEGRITY_FAILURE or SECURITY_INCIDENT, PHASE_CHANGED or BREAKER_TRIPPED
 	Why   string              `json:"why"`   // one sentence, without anything of an action
 	Since time.Time           `json:"since"`
 	Event string              `json:"event,omitempty"` // the event that found it
 	Order string              `json:"order,omitempty"` // or the order that reported it
 	Mode  KillMode            `json:"mode,omitempty"`  // of a stop of everything
-	By    string              `json:"by,omitempty"`    // who stopped it, where no order says so
+	phase.Hold
 }
 
 // Name is what people call a hold by, and its key in the ledger: of one thing there is one hold at most.
@@ -49,8 +60,53 @@ func HoldOf(name string) (scope HoldScope, key string, ok bool) {
 	return scope, key, ok && key != "" && (scope == HoldRuleset || scope == HoldManifest || scope == HoldEvent)
 }
 
+// OnActors reports whether a hold is on those who act, and not on what is decided under.
+func (h *HoldBody) OnActors() bool { return onActors(h.Scope) }
+
+func onActors(scope HoldScope) bool {
+	return scope == HoldBreaker || slices.Contains(phase.Scopes(), string(scope))
+}
+
+// Actors is what a name of a hold on actors says it is on, if it is one.
+func Actors(name string) (scope HoldScope, key string, ok bool) {
+	before, key, _ := strings.Cut(name, ":")
+	scope = HoldScope(before)
+	if scope == HoldBreaker {
+		of, whose, _ := strings.Cut(key, ":")
+		return scope, key, (of == phase.ScopeAgent || of == phase.ScopeType) && phase.ValidKey(of, whose)
+	}
+	return scope, key, onActors(scope) && phase.ValidKey(before, key)
+}
+
+// OverAll is the mark of the holds that every decision is under: those on the system and on layers of control.
+const OverAll = "over"
+
+// Over is the mark of the holds on one agent, type or run, its breaker's among them: what a decision knows of whoever acts names all
+// that may hold it.
+func Over(scope HoldScope, key string) string { return OverAll + "\x00" + HoldName(scope, key) }
+
+// Due is the mark of the holds that become stricter at a time, if nobody has resolved them by then.
+const Due = "due"
+
+func (h *HoldBody) over() string {
+	switch h.Scope {
+	case HoldSystem, HoldLayer:
+		return OverAll
+	case HoldBreaker:
+		return OverAll + "\x00" + h.Key
+	}
+	return Over(h.Scope, h.Key)
+}
+
 func holdAbout(h HoldBody) About {
-	return About{Key: h.Name(), Marks: withAll(nano(h.Since)), Binds: true}
+	about := About{Key: h.Name(), Marks: withAll(nano(h.Since)), Binds: true}
+	if h.OnActors() {
+		about.Marks = appendMarks(about.Marks, nano(h.Since), h.over())
+	}
+	if h.Phase == phase.Alternate && !h.Deadline.IsZero() {
+		about.Marks = appendMarks(about.Marks, nano(h.Deadline), Due)
+	}
+	return about
 }
 
 func holdInto(h HoldBody, to *Standing) { to.other(Hold, h.Name(), h) }

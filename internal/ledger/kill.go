@@ -1,6 +1,10 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"interlock/internal/phase"
+)
 
 // HoldKill is the scope of the one hold that is on everything: an operator, or a machine that watches, has stopped all agents.
 const HoldKill HoldScope = "kill"
@@ -38,7 +42,7 @@ const (
 
 // Kill is a stop of everything from a time on.
 func Kill(mode KillMode, why, by string, since time.Time) HoldBody {
-	return HoldBody{Scope: HoldKill, Key: "everything", Mode: mode, Why: clip(why), By: clip(by), Since: since}
+	return HoldBody{Scope: HoldKill, Key: "everything", Mode: mode, Why: clip(why), Since: since, Hold: phase.Hold{By: clip(by)}}
 }
 
 // clip bounds a text, which may come from a file that anybody has written.

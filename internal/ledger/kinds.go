@@ -32,6 +32,8 @@ const (
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Signal     = "signal"     // what observers told of an agent last
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
+	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
+	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -187,6 +189,9 @@ func Kinds() []Kind {
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
 			owner: holdOwner},
+		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},
+		{Name: Tally, Writer: ByAction, Proved: "", Lives: "half an hour after the last action", swept: true,
+			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},
 	}
 }
 

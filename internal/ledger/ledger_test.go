@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/origin"
+	"interlock/internal/phase"
 )
 
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -67,7 +68,12 @@ func samples(t testing.TB) map[string]struct {
 	signal := ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "builder", Run: "run", Value: 41}, At: now}
 	add(ledger.Signal, ledger.SignalKey(signal.Signal), signal, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
+	add(ledger.Hold, "agent:builder", ledger.HoldBody{Scope: ledger.HoldAgent, Key: "builder", Since: now,
+		Hold: phase.Hold{Phase: phase.Alternate, Deadline: now.Add(phase.MaxAlternate)}}, "all", "over\x00agent:builder", "due")
+	list["phase"] = list[ledger.Hold]
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
+	add(ledger.Breaker, "agent:builder", ledger.BreakerBody{Name: "agent:builder", Blocks: []time.Time{now}}, "all")
+	add(ledger.Tally, "agent:builder", ledger.TallyBody{Name: "agent:builder", Counts: phase.Tally{}.With(now, true)}, "until")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }
@@ -125,7 +131,7 @@ func TestStanding(t *testing.T) {
 	var standing ledger.Standing
 	count := func() []int {
 		return []int{len(standing.Agents), len(standing.Operators), len(standing.Requests), len(standing.Suppressions),
-			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins), len(standing.Others)}
+			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins), len(standing.Others[ledger.Hold]), len(standing.Others[ledger.Breaker])}
 	}
 	book := ledger.NewBook()
 	for _, sample := range samples(t) {
@@ -133,7 +139,7 @@ func TestStanding(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, count()); diff != "" {
+	if diff := cmp.Diff([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, count()); diff != "" {
 		t.Errorf("something that has ended stands (-want +got):\n%s", diff)
 	}
 	for _, sample := range samples(t) {
@@ -141,7 +147,7 @@ func TestStanding(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, count()); diff != "" {
+	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1}, count()); diff != "" {
 		t.Errorf("something is missing (-want +got):\n%s", diff)
 	}
 }

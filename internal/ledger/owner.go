@@ -22,7 +22,23 @@ const (
 	ownerCarried     = "carried\x00"
 	ownerCounter     = "counter\x00"
 	ownerDefinition  = "definition\x00"
+	ownerType        = "type\x00"
+	ownerRun         = "run\x00"
 )
+
+// ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent.
+func ownerOfHold(name string) string {
+	scope, key, _ := strings.Cut(strings.TrimPrefix(name, string(HoldBreaker)+":"), ":")
+	switch HoldScope(scope) {
+	case HoldAgent:
+		return ownerAgent + key
+	case HoldType:
+		return ownerType + key
+	case HoldRun:
+		return ownerRun + key
+	}
+	return ownerHold
+}
 
 // Tampered is why something that stands is not believed: it is not as Interlock wrote it. It is an error of whoever needs it
 // for a decision, which then fails closed.
@@ -95,7 +111,9 @@ func (b Book) OwnerOf(ref Ref) string {
 		case Candidate:
 			return ownerCandidate
 		case Hold:
-			return ownerHold
+			return ownerOfHold(ref.Key)
+		case Breaker:
+			return ownerOfHold(ref.Key)
 		case Carried:
 			return ownerCarried + ref.Key
 		case Counter:
@@ -118,8 +136,8 @@ func (b Book) OwnerOf(ref Ref) string {
 		return ownerOperator
 	case ref.Kind == Setting && ref.Mark == All:
 		return ownerSetting
-	case ref.Kind == Hold && ref.Mark == All:
-		return ownerHold
+	case ref.Kind == Hold && first == OverAll: // of all holds together there is none: those of an agent are its own
+		return ownerOfHold(rest)
 	case ref.Kind == Candidate && ref.Mark == All:
 		return ownerCandidate
 	}
@@ -151,7 +169,8 @@ func challengeOwner(value any) string {
 func attemptsOwner(value any) string { return ownerAgent + value.(AttemptsBody).Agent }
 func pinOwner(value any) string      { return ownerServer + value.(interlock.Pin).Server }
 func settingOwner(any) string        { return ownerSetting }
-func holdOwner(any) string           { return ownerHold }
+func holdOwner(value any) string     { h := value.(HoldBody); return ownerOfHold(h.Name()) }
+func breakerOwner(value any) string  { return ownerOfHold(value.(BreakerBody).Name) }
 func candidateOwner(any) string      { return ownerCandidate }
 func counterOwner(value any) string  { return ownerCounter + value.(CounterBody).Name }
 func definitionOwner(key any) string { return ownerDefinition + key.(string) }

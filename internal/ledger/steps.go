@@ -241,8 +241,8 @@ func same(want, is interlock.ApprovalRequest) error {
 }
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, how a call was decided, or
-// that an order was carried out. Encoding them is left to the change.
+// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, how a call was decided,
+// that an order was carried out, a hold, or what counts towards one. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {
@@ -278,6 +278,12 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
 		case WrittenBody:
 			r.Kind, r.Key = Written, v.File
+		case HoldBody:
+			r.Kind, r.Key = Hold, v.Name()
+		case BreakerBody:
+			r.Kind, r.Key = Breaker, v.Name
+		case Counted:
+			r.Kind, r.Key = Tally, v.Name
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -64,6 +64,9 @@ func (c *checker) document(d *Document) error {
 	if err := governance(c.doc, d.Governance); err != nil {
 		return err
 	}
+	if err := c.maso(d.Maso); err != nil {
+		return err
+	}
 	return c.lists(d)
 }
 

@@ -80,7 +80,7 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"danger", "loop", "policy", "production", "profiles", "rules", "scope"} {
+	for _, member := range [...]string{"danger", "loop", "maso", "policy", "production", "profiles", "rules", "scope"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
 		}
@@ -126,6 +126,7 @@ func (l *loader) add(d *Document, user bool) {
 	r.addLoop(d.Loop, user)
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
+	r.addMaso(d.Maso)
 }
 
 // compile compiles a pattern that was checked before. If it does not compile after all it matches everything: a rule that

@@ -36,6 +36,9 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 			out = append(out, "policy.deny "+glob)
 		}
 	}
+	if to.maso.Tier < from.maso.Tier {
+		out = append(out, "maso")
+	}
 	less, err := loosenedLoop(from.loop, to.loop)
 	if less {
 		out = append(out, "loop")

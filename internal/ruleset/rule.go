@@ -17,6 +17,7 @@ type Document struct {
 	Scope      []Scope      `json:"scope,omitempty"`
 	Loop       *LoopRules   `json:"loop,omitempty"`
 	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
+	Maso       *MasoRules   `json:"maso,omitempty"`
 
 	Governance []GovernanceCase `json:"governance,omitempty"` // tests of who may order and answer what; operators' only
 }

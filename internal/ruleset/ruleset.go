@@ -34,6 +34,7 @@ type Ruleset struct {
 	loop       LoopRules
 	ownLoop    LoopRules // what operators' documents set instead of the defaults
 	governance []GovernanceCase
+	maso       MasoRules
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked

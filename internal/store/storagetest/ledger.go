@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/origin"
+	"interlock/internal/phase"
 )
 
 // row is a row of a kind with a value in it.
@@ -81,6 +82,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 		row(t, ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: Now}),
 		row(t, ledger.Signal, "drift\x00agent\x00", ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "agent"}, At: Now}),
+		row(t, ledger.Breaker, "agent:agent", ledger.BreakerBody{Name: "agent:agent", Blocks: []time.Time{Now}}),
+		row(t, ledger.Tally, "agent:agent", ledger.TallyBody{Name: "agent:agent", Counts: phase.Tally{}.With(Now, true)}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
 	kinds := map[string]bool{}
@@ -91,6 +94,9 @@ func rows(t *testing.T, p Place) {
 		t.Errorf("%d kinds are written of %d", len(kinds), len(ledger.Kinds()))
 	}
 	found(t, p, all...)
+	// a hold on who acts stands with what else is theirs
+	found(t, p, row(t, ledger.Hold, "agent:agent", ledger.HoldBody{Scope: ledger.HoldAgent, Key: "agent", Since: Now,
+		Hold: phase.Hold{Phase: phase.Alternate, Deadline: Now.Add(phase.MaxAlternate)}}))
 	// the other verb of a kind that stood a moment ago
 	found(t, p, row(t, ledger.Order, "sup_1", interlock.Suppression{ID: "sup_1", Created: Now, Expires: Now.Add(time.Hour)}))
 	refused(t, s, with(Decision("a"), func(c *ledger.Change) {

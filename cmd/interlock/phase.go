@@ -1,0 +1,263 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+	"interlock/internal/phase"
+	"interlock/internal/quorum"
+	"interlock/internal/store"
+)
+
+type phaseCommand struct {
+	Show  phaseShow  `cmd:"" default:"withargs" help:"Show what is in another phase than primary, since when and why."`
+	Set   phaseSet   `cmd:"" help:"Move something to another phase: at once to a stricter one, one step at a time back."`
+	Cause phaseCause `cmd:"" help:"Say what an emergency came of, before another person answers for leaving it."`
+}
+
+type phaseShow struct {
+	On   string `arg:"" optional:"" help:"Show one: agent:NAME, type:NAME, run:NAME, system, layer:gates, judge or people." placeholder:"NAME"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// A phaseLine is what is in a phase, as it is listed.
+type phaseLine struct {
+	Name    string      `json:"name"`
+	Phase   phase.Phase `json:"phase"`
+	Since   time.Time   `json:"since,omitzero"`
+	Trigger string      `json:"trigger,omitempty"`
+	By      string      `json:"by,omitempty"`
+	Until   time.Time   `json:"contingency_at,omitzero"`
+	Only    string      `json:"agent,omitempty"`
+	Why     string      `json:"why,omitempty"`
+	Cause   string      `json:"root_cause,omitempty"`
+	Loosens string      `json:"loosened_by,omitempty"`
+	Before  string      `json:"snapshot,omitempty"`
+}
+
+// onName is what somebody calls a hold by: there is one system.
+func onName(name string) string {
+	if name == phase.ScopeSystem {
+		return ledger.HoldName(ledger.HoldSystem, phase.SystemKey)
+	}
+	return name
+}
+
+// actorHolds reads the holds on those who act that a store has, those of breakers or the others.
+func actorHolds(p *program, opened *store.Store, breakers bool) (list []ledger.HoldBody, err error) {
+	all, err := holdsOf(p, opened)
+	for _, h := range all {
+		if h.OnActors() && (h.Breaker != nil) == breakers {
+			list = append(list, h)
+		}
+	}
+	return list, err
+}
+
+// Run shows the phases.
+func (c *phaseShow) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	holds, err := actorHolds(p, opened, false)
+	if err != nil {
+		return err
+	}
+	lines := []phaseLine{}
+	for n := range holds {
+		if c.On == "" || holds[n].Name() == onName(c.On) {
+			lines = append(lines, phaseLineOf(&holds[n], p))
+		}
+	}
+	if c.On != "" && len(lines) == 0 {
+		if _, _, ok := ledger.Actors(onName(c.On)); !ok {
+			return interlock.Errorf(interlock.CodeInvalid, "NAME", "names nothing that has a phase; `interlock phase show --help` says what does")
+		}
+		lines = append(lines, phaseLine{Name: onName(c.On), Phase: phase.Primary})
+	}
+	if c.JSON {
+		return writeLine(p.stdout, lines)
+	}
+	if len(lines) == 0 {
+		_, err = fmt.Fprintf(p.stdout, "everything is in phase %s\n", phase.Primary.Title())
+		return err
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ON\tPHASE\tSINCE\tTRIGGER\tBY\tLOOSENED BY\tWHY")
+	for _, l := range lines {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.Name), l.Phase.Title(), when(l.Since), dash(l.Trigger),
+			dash(printable(l.By)), dash(l.Loosens), brief(whyLine(l)))
+	}
+	return table.Flush()
+}
+
+func phaseLineOf(h *ledger.HoldBody, p *program) phaseLine {
+	at := now().UTC()
+	is := h.At(at)
+	l := phaseLine{Name: h.Name(), Phase: is.Phase, Since: h.Since, Trigger: is.Trigger, By: is.By, Only: h.Only, Why: h.Why,
+		Before: h.Snapshot}
+	if is.Phase != h.Phase {
+		l.Since = h.Deadline
+	} else {
+		l.Until = h.Deadline
+	}
+	if h.Hold.Cause != nil {
+		l.Cause = h.Hold.Cause.What
+	}
+	if down, known := phase.Down(is.Phase, p.tier()); known {
+		l.Loosens = down.Who()
+	}
+	return l
+}
+
+func whyLine(l phaseLine) string {
+	words := []string{l.Why}
+	if l.Only != "" {
+		words = append(words, "only "+l.Only+" goes on")
+	}
+	if !l.Until.IsZero() {
+		words = append(words, "contingency at "+when(l.Until))
+	}
+	if l.Cause != "" {
+		words = append(words, "came of: "+l.Cause)
+	}
+	return strings.Join(words, "; ")
+}
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// tier is the tier in force, or 0 where the rules can't be read: then the longer way back is named.
+func (p *program) tier() int {
+	settings, err := p.settings()
+	if err != nil {
+		return 2
+	}
+	evaluator, err := embedded.NewEvaluator(settings)
+	if err != nil {
+		return 2
+	}
+	return evaluator.Rules.Maso().Tier
+}
+
+type phaseSet struct {
+	orderFlags
+	On     string `arg:"" help:"agent:NAME, type:NAME, run:NAME, system, layer:gates, judge or people." placeholder:"NAME"`
+	To     string `arg:"" help:"P (primary), A (alternate), C (contingency) or E (emergency)." placeholder:"PHASE"`
+	Agent  string `help:"The one agent that goes on in contingency." placeholder:"NAME"`
+	Proof  string `help:"What shows that nothing tainted lives on: a ticket, a report." placeholder:"TEXT"`
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock phase set --help` adds.
+func (phaseSet) Help() string {
+	return "A signed order, recorded as PHASE_CHANGED. Whoever answers requests may tighten, by any number of steps. Back goes one step at a\n" +
+		"time: C to A and A to P (with --proof) by an admin, E to C by a superadmin or the council, once another person has named\n" +
+		"the root cause. At tier 1 emergency is left for P directly, and without a tier by an admin alone."
+}
+
+// Run gives the order.
+func (c *phaseSet) Run(p *program) error {
+	to, known := phase.Parse(c.To)
+	if !known {
+		return interlock.Errorf(interlock.CodeInvalid, "PHASE", "%.20q is no phase; name P, A, C or E", c.To)
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	on := onName(c.On)
+	holds, err := actorHolds(p, backend.Store, false)
+	if err != nil {
+		return err
+	}
+	verb, from := interlock.VerbTightenPhase, phase.Primary
+	for n := range holds {
+		if holds[n].Name() == on {
+			from = holds[n].At(now().UTC()).Phase
+		}
+	}
+	if to.Compare(from) < 0 || to == from && to == phase.Contingency && c.Agent != "" {
+		verb = interlock.VerbLoosenPhase
+	}
+	detail := admission.PhaseDetail{To: to, Only: c.Agent, Proof: c.Proof}
+	given, err := newOrder(verb, on, detail.String(), c.Reason, interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	given, done, err := p.order(backend, c.orderFlags, given)
+	if err != nil {
+		return err
+	}
+	return p.moved(c.JSON, given, done, "%s went from phase "+from.Title()+" to "+to.Title()+", by order of %s")
+}
+
+// moved prints what came of an order about a phase or a breaker.
+func (p *program) moved(asJSON bool, given quorum.Given, done admission.Carried, did string) error {
+	if asJSON {
+		return writeLine(p.stdout, struct {
+			Verb   interlock.Verb `json:"verb"`
+			On     string         `json:"on"`
+			Detail string         `json:"detail,omitempty"`
+			By     string         `json:"by"`
+			Event  string         `json:"event"`
+		}{given.Verb, given.Subject, given.Detail, given.Operator, done.Events[0]})
+	}
+	return p.done(done, did, printable(given.Subject), given.Operator)
+}
+
+type phaseCause struct {
+	orderFlags
+	On     string `arg:"" help:"What is in emergency, such as system." placeholder:"NAME"`
+	Reason string `required:"" help:"The root cause, and what has been done about it." placeholder:"TEXT"`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock phase cause --help` adds.
+func (phaseCause) Help() string {
+	return "A signed order of an admin or of one of the council, recorded as ROOT_CAUSE. It changes no phase: whoever answers for the risk, a\n" +
+		"superadmin or one of the council and another person, then leaves the emergency with `interlock phase set`."
+}
+
+// Run gives the order.
+func (c *phaseCause) Run(p *program) error {
+	return actorOrder(p, c.orderFlags, interlock.VerbRootCause, onName(c.On), c.Reason, c.JSON, "the root cause of the emergency of %s is on record, by %s")
+}
+
+func actorOrder(p *program, who orderFlags, verb interlock.Verb, on, reason string, asJSON bool, did string) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	given, err := newOrder(verb, on, "", reason, interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	given, done, err := p.order(backend, who, given)
+	if err != nil {
+		return err
+	}
+	return p.moved(asJSON, given, done, did)
+}

@@ -1,0 +1,338 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
+	"interlock/internal/phase"
+)
+
+// A Tightening has something in a stricter phase, or its breaker open. Machines may want one as well as operators.
+type Tightening struct {
+	Scope   ledger.HoldScope // of the phase, or [ledger.HoldBreaker]
+	Key     string
+	To      phase.Phase // not of a breaker
+	Only    string      // the one agent that goes on in contingency
+	Trigger string      // one of package phase's
+	Why     string      // one sentence, without anything of an action
+}
+
+// Tighten moves something to a stricter phase, or opens its breaker, without anybody's order: for signals, timers and whatever else
+// sees that something is wrong. What is as strict already stays as it is, and leaves no event.
+func (a *Admission) Tighten(ctx context.Context, t Tightening) error {
+	name := ledger.HoldName(t.Scope, t.Key)
+	if _, _, ok := ledger.Actors(name); !ok {
+		return interlock.Errorf(interlock.CodeInvalid, "hold", "%.80q is nothing that acts", name)
+	}
+	_, err := a.commitOn(ctx, false, a.rows(moveRefs(name)...), func(standing ledger.Standing) (ledger.Change, error) {
+		change := ledger.Change{Version: standing.Version}
+		m := a.moving(ctx, &change, standing, a.config.Now().UTC())
+		if t.Scope == ledger.HoldBreaker {
+			m.trip(t.Key, t.Trigger, t.Why, nil)
+		} else {
+			m.tighten(t, nil)
+		}
+		if err := m.done(interlock.Requester{Agent: "interlock"}); err != nil {
+			return change, err
+		}
+		if len(change.Events) == 0 {
+			return change, errUnchanged
+		}
+		return change, nil
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
+// moveRefs names what a change of one hold on actors is made from.
+func moveRefs(name string) []ledger.Ref {
+	on := name
+	if scope, key, _ := ledger.Actors(name); scope == ledger.HoldBreaker {
+		on = key
+	}
+	scope, whose, _ := ledger.Actors(on)
+	refs := []ledger.Ref{under(ledger.Hold, ledger.OverAll), key(ledger.Breaker, on), key(ledger.Tally, on)}
+	if scope != ledger.HoldSystem && scope != ledger.HoldLayer {
+		refs = append(refs, under(ledger.Hold, ledger.Over(scope, whose)))
+	}
+	return refs
+}
+
+// A moving is a change of phases and breakers that is being made: every way from one to another goes through it, so that each leaves
+// its event and what stood before.
+type moving struct {
+	a        *Admission
+	ctx      context.Context
+	change   *ledger.Change
+	standing ledger.Standing
+	now      time.Time
+	tier     int
+	tallies  []ledger.TallyBody
+
+	holds    map[string]ledger.HoldBody // as they will be
+	touched  []string                   // names of those that are others than before, as they came
+	counts   map[string]ledger.BreakerBody
+	moves    []move
+	snapshot string // the digest of what stood before
+	waiting  []interlock.ApprovalRequest
+	err      error
+}
+
+// A move is one event that is to be recorded.
+type move struct {
+	kind   interlock.EventType
+	name   string
+	order  *interlock.Order
+	record func(snapshot string) auditlog.Record
+	says   string // for people; empty: nobody has to be told
+}
+
+func (a *Admission) moving(ctx context.Context, change *ledger.Change, standing ledger.Standing, now time.Time) *moving {
+	m := &moving{a: a, ctx: ctx, change: change, standing: standing, now: now.Truncate(time.Microsecond), tier: a.tier(),
+		holds: map[string]ledger.HoldBody{}, counts: map[string]ledger.BreakerBody{}}
+	for _, h := range standing.Holds() {
+		if h.OnActors() {
+			m.holds[h.Name()] = holdAt(h, now)
+		}
+	}
+	for name, value := range standing.Others[ledger.Breaker] { // order-independent: fills a map
+		if b, ok := value.(ledger.BreakerBody); ok {
+			m.counts[name] = b
+		}
+	}
+	return m
+}
+
+// put has a hold be another than before.
+func (m *moving) put(h ledger.HoldBody) {
+	m.holds[h.Name()] = h
+	m.touch(h.Name())
+}
+
+func (m *moving) touch(name string) {
+	if !slices.Contains(m.touched, name) {
+		m.touched = append(m.touched, name)
+	}
+}
+
+// end has nothing stand under a name any more.
+func (m *moving) end(name string) {
+	delete(m.holds, name)
+	m.touch(name)
+}
+
+// tighten moves something to a stricter phase, if it is not as strict already, and whatever else follows from that.
+func (m *moving) tighten(t Tightening, order *interlock.Order) {
+	name := ledger.HoldName(t.Scope, t.Key)
+	before := m.holds[name]
+	if order == nil && t.To == phase.Alternate && before.Phase == "" && m.tier >= 2 && t.Trigger != phase.TriggerSpread {
+		m.cycle(name, &t)
+	}
+	if t.To.Compare(before.Phase) <= 0 {
+		return
+	}
+	h := ledger.HoldBody{Scope: t.Scope, Key: t.Key, Cause: interlock.EventPhase, Why: t.Why, Since: m.now,
+		Hold: phase.Hold{Phase: t.To, Trigger: t.Trigger, Only: before.Only}}
+	if t.Only != "" {
+		h.Only = t.Only
+	}
+	if t.To == phase.Alternate && m.tier >= 2 {
+		h.Deadline = m.now.Add(phase.MaxAlternate)
+	}
+	m.moved(h, before.Phase, order)
+	if t.Scope == ledger.HoldAgent && before.Phase == "" {
+		m.isolate(t.Key)
+	}
+	if t.Scope == ledger.HoldAgent && m.tier >= 2 {
+		m.tighten(Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Alternate, Trigger: phase.TriggerSpread,
+			Why: name + " is isolated"}, nil)
+	}
+	if t.Scope == ledger.HoldLayer && t.To == phase.Emergency && m.stopped() > 1 {
+		m.tighten(Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Trigger: phase.TriggerLayers,
+			Why: "two layers of control are in emergency"}, nil)
+	}
+}
+
+// cycle counts that a machine moves something to alternate. Too often in a day it is contingency instead.
+func (m *moving) cycle(name string, t *Tightening) {
+	b := m.counts[name]
+	b.Name = name
+	var to phase.Phase
+	if b.Cycles, to = phase.Cycles(b.Cycles, m.now); to != t.To {
+		t.To, t.Trigger, t.Why = to, phase.TriggerCycles, "it came back too often within a day: "+t.Why
+	}
+	m.counts[name] = b
+	m.change.Writes = append(slices.DeleteFunc(m.change.Writes, func(r ledger.Row) bool {
+		return r.Kind == ledger.Breaker && r.Key == name
+	}), ledger.Rows(b)...)
+}
+
+// stopped counts the layers of control that are in emergency.
+func (m *moving) stopped() (n int) {
+	for _, layer := range []string{phase.LayerGates, phase.LayerJudge, phase.LayerPeople} {
+		if m.holds[ledger.HoldName(ledger.HoldLayer, layer)].Phase == phase.Emergency {
+			n++
+		}
+	}
+	return n
+}
+
+// moved writes a hold in another phase, with its event.
+func (m *moving) moved(h ledger.HoldBody, from phase.Phase, order *interlock.Order, proof ...string) {
+	if order != nil {
+		h.By, h.Order = order.Operator, order.ID
+	}
+	record := auditlog.PhaseRecord{On: h.Name(), From: phase.Stricter(phase.Primary, from), To: phase.Stricter(phase.Primary, h.Phase),
+		Trigger: h.Trigger, Why: h.Why, Only: h.Only, Order: order, Cause: m.holds[h.Name()].Hold.Cause}
+	if len(proof) > 0 {
+		record.Proof = proof[0]
+	}
+	if h.Phase == phase.Primary || h.Phase == "" {
+		m.end(h.Name())
+	} else {
+		m.put(h)
+	}
+	m.moves = append(m.moves, move{kind: interlock.EventPhase, name: h.Name(), order: order,
+		record: func(snapshot string) auditlog.Record {
+			record.Snapshot = snapshot
+			return record
+		},
+		says: h.Name() + " went from phase " + record.From.Title() + " to " + record.To.Title() + ": " + h.Why})
+}
+
+// isolate has what an agent asked, and what it was allowed and has not used, expire.
+func (m *moving) isolate(agent string) {
+	for _, mark := range []string{ledger.Is(interlock.RequestPending), ledger.Harnessed, ledger.Is(interlock.RequestApproved)} {
+		rows, _, err := m.a.config.Store.Scan(m.ctx, under(ledger.Request, mark), ledger.Every(maxAtOnce))
+		m.err = errors.Join(m.err, err)
+		for _, row := range rows {
+			if r, ok := row.Value.(interlock.ApprovalRequest); ok && r.Requester.Agent == agent {
+				m.waiting = append(m.waiting, r)
+			}
+		}
+	}
+	sortRequests(m.waiting)
+}
+
+// done adds to the change what has moved: what stood before as a blob that each event names, the events, the holds, and the end of what
+// whoever was isolated had asked.
+func (m *moving) done(by interlock.Requester) error {
+	if m.err != nil || len(m.moves) == 0 {
+		return m.err
+	}
+	if err := m.keep(); err != nil {
+		return err
+	}
+	for _, move := range m.moves {
+		who, role := by, "system"
+		if move.order != nil {
+			who, role = interlock.Requester{Agent: move.order.Operator}, "operator"
+		}
+		if err := m.a.append(m.change, move.kind, who, role, move.record(m.snapshot)); err != nil {
+			return err
+		}
+		m.change.Events[len(m.change.Events)-1].Snapshots[auditlog.SnapshotPace] = m.snapshot
+	}
+	for _, name := range m.touched {
+		if h, stands := m.holds[name]; stands {
+			h.Snapshot = m.snapshot
+			m.change.Writes = append(m.change.Writes, h.Row())
+		} else {
+			m.change.Writes = append(m.change.Writes, ledger.Ended(ledger.Hold, name))
+		}
+	}
+	for _, r := range m.waiting {
+		if slices.ContainsFunc(m.change.Writes, func(w ledger.Row) bool { return w.Kind == ledger.Request && w.Key == r.ID }) {
+			continue // it ends already
+		}
+		if err := m.a.expire(m.change, r, m.now); err != nil {
+			return err
+		}
+	}
+	for _, move := range m.moves {
+		if move.says == "" {
+			continue
+		}
+		if err := m.a.alarm(m.change, interlock.Requester{Agent: "interlock"}, "phase", move.says); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep adds to the change what stood before it.
+func (m *moving) keep() error {
+	s := auditlog.PaceSnapshot{Schema: auditlog.PaceSchema, On: m.moves[0].name, At: m.now, Holds: m.standing.Holds(),
+		Counts: []ledger.BreakerBody{}, Requests: []auditlog.PendingRequest{}, Last: []ledger.Act{}}
+	counted := m.standing.Others[ledger.Breaker]
+	for _, name := range slices.Sorted(maps.Keys(counted)) {
+		if b, ok := counted[name].(ledger.BreakerBody); ok {
+			s.Counts = append(s.Counts, b)
+		}
+	}
+	waiting := slices.Clone(m.waiting)
+	for _, r := range m.standing.Requests { // in any order: sorted below
+		if !slices.ContainsFunc(waiting, func(w interlock.ApprovalRequest) bool { return w.ID == r.ID }) {
+			waiting = append(waiting, r)
+		}
+	}
+	sortRequests(waiting)
+	for _, r := range waiting {
+		s.Requests = append(s.Requests, auditlog.PendingRequest{ID: r.ID, Agent: r.Requester.Agent, Action: r.Action, Status: r.Status,
+			Created: r.Created})
+	}
+	for _, t := range m.tallies {
+		s.Last = append(s.Last, t.Last...)
+	}
+	text, err := s.Text()
+	if err != nil {
+		return err
+	}
+	digest := auditlog.BlobDigest(text)
+	m.snapshot = string(digest)
+	m.change.Blobs = append(m.change.Blobs, ledger.Blob{Digest: digest, Text: text})
+	return nil
+}
+
+// moveDue records of every alternate that nobody has resolved in time that it is contingency. Decisions have taken it for that since
+// its deadline, whether anybody was there to record it or not.
+func (a *Admission) moveDue(ctx context.Context, now time.Time) (recorded int, err error) {
+	rows, _, err := a.config.Store.Scan(ctx, under(ledger.Hold, ledger.Due), ledger.UpTo(now.UnixNano(), maxAtOnce))
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		due, ok := row.Value.(ledger.HoldBody)
+		if !ok {
+			continue
+		}
+		_, err := a.commitOn(ctx, false, a.rows(moveRefs(due.Name())...), func(standing ledger.Standing) (ledger.Change, error) {
+			change := ledger.Change{Version: standing.Version}
+			h, stands := standing.Others[ledger.Hold][due.Name()].(ledger.HoldBody)
+			if !stands || h.At(now).Phase == h.Phase {
+				return change, errUnchanged
+			}
+			m := a.moving(ctx, &change, standing, now)
+			after := holdAt(h, now)
+			after.Why, after.Deadline, after.Order = "nobody has resolved it in time: "+h.Why, time.Time{}, ""
+			m.moved(after, h.Phase, nil)
+			return change, m.done(interlock.Requester{Agent: "interlock"})
+		})
+		if errors.Is(err, errUnchanged) {
+			continue
+		}
+		if err != nil {
+			return recorded, err
+		}
+		recorded++
+	}
+	return recorded, nil
+}
