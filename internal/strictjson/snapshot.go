@@ -91,6 +91,10 @@ func (w *Writer) agent(a *interlock.AgentRecord) {
 	w.Time(a.Created)
 	w.Name("id")
 	w.String(a.ID)
+	if a.Observer {
+		w.Name("observer")
+		w.Bool(true)
+	}
 	w.OptionalString("principal", a.Principal)
 	if !a.Revoked.IsZero() {
 		w.Name("revoked")
