@@ -59,7 +59,7 @@ std                                                     < mcpaql/published, iden
 ledger                                                  < identity, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
-auditlog, fileio                                        < archive
+auditlog, fileio                                        < archive, ship
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify

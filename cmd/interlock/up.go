@@ -60,6 +60,10 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	shipments, err := shipTargets(p, settings)
+	if err != nil {
+		return err
+	}
 	go returnIdleMemory(p.ctx)
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
 	began := now() // before anybody can ask anything
@@ -116,6 +120,7 @@ func (c *upCommand) Run(p *program) error {
 	defer stop()
 	var background sync.WaitGroup
 	background.Go(func() { forwardCheckpoints(serving, backend.Store, targets, time.Second, logger) })
+	background.Go(func() { shipLog(serving, backend, settings.Home, shipments, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { gateway.serve(serving, logger) })
 	background.Go(func() { door.serve(serving, logger) })

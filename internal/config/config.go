@@ -69,6 +69,10 @@ type Config struct {
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
 	// later contradicts something outside this machine's store. Default: none.
 	CheckpointTo []string `json:"checkpoint_to"`
+	// ShipTo lists where `interlock up` sends every entry of the log, in order and at least once: each has `to` (a file,
+	// https://..., syslog+tls://HOST:PORT), `format` (cloudevents, which is the default, ocsf or jsonl) and, for an HTTPS address,
+	// `token` (env:NAME, file:PATH or keyring:SERVICE/ACCOUNT). Default: none.
+	ShipTo []Shipment `json:"ship_to"`
 	// CodeTTL is how long a code that a human was given for a blocked or paused agent counts, as a Go duration. Default: 5m.
 	CodeTTL Duration `json:"code_ttl"`
 	// Channels are the ways by which a code reaches a human, in the order they are tried: the first that takes it is the
@@ -183,6 +187,13 @@ const signedProfile = "mace-stage1"
 // RulesNeedOrder reports whether rules that nobody ordered may not be in force.
 func (c *Config) RulesNeedOrder() bool {
 	return c.RulesSigned == SigningRequired || c.RulesSigned == "" && c.Profile == signedProfile
+}
+
+// A Shipment is one place that every entry of the log is sent to.
+type Shipment struct {
+	To     string `json:"to"`
+	Format string `json:"format"`
+	Token  string `json:"token"`
 }
 
 // Duration is a time.Duration written as text, such as "90s".

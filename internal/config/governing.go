@@ -98,6 +98,7 @@ func serverSettings() []Governing {
 func recordSettings() []Governing {
 	return []Governing{
 		private(governing("checkpoint_to", weakerGone, func(c *Config) *[]string { return &c.CheckpointTo }, all)),
+		private(governing("ship_to", weakerGone, func(c *Config) *[]Shipment { return &c.ShipTo }, all)),
 		governing("forget_inputs", weakerOn, func(c *Config) *bool { return &c.ForgetInputs }, both),
 		governing("archive_after", "shorter", func(c *Config) *Duration { return &c.ArchiveAfter },
 			func(base, want Duration) Duration { return longest(base, want) }),

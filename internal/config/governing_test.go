@@ -99,6 +99,7 @@ func pairs() []pair {
 		{"allow_remote", func(c *Config) {}, func(c *Config) { c.AllowRemote = true }, true},
 		{"console_url", func(c *Config) {}, func(c *Config) { c.ConsoleURL = "https://elsewhere.example" }, true},
 		{"checkpoint_to", func(c *Config) { c.CheckpointTo = []string{"/mnt/a"} }, func(c *Config) {}, true},
+		{"ship_to", func(c *Config) { c.ShipTo = []Shipment{{To: "/mnt/a"}} }, func(c *Config) {}, true},
 		{"forget_inputs", func(c *Config) {}, func(c *Config) { c.ForgetInputs = true }, true},
 		{"archive_after", func(c *Config) {}, func(c *Config) { c.ArchiveAfter = archiveAge }, true},
 		{"archive_after", func(c *Config) { c.ArchiveAfter = archiveAge }, func(c *Config) {}, false},

@@ -64,6 +64,18 @@ func checkReference(field, value string) error {
 	return nil
 }
 
+// Secret follows a reference to a secret that is no server's; field names where it stands, for errors.
+func Secret(getenv func(string) string, field, value string) (notice.Secret, error) {
+	if _, _, is := asReference(value); !is {
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "must be a reference: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT")
+	}
+	if err := checkReference(field, value); err != nil {
+		return "", err
+	}
+	_, hidden, err := Options{Getenv: getenv}.resolve(field, value)
+	return hidden, err
+}
+
 // resolve returns a value as the server is to see it, and the secret in it, if it is a reference.
 func (o Options) resolve(field, value string) (text string, hidden notice.Secret, err error) {
 	kind, name, is := asReference(value)
