@@ -101,6 +101,11 @@ func (d *diagnosis) governed(ctx context.Context, backend *embedded.Backend) {
 		d.note("rules", "", statusWarn, "%s", said)
 	}
 	for _, h := range standing.Holds() {
+		if h = h.AsOf(now()); h.State() != "" {
+			d.note("hold", "", statusWarn, "%s is in %s: %s; interlock phase show and interlock breaker show say more", printable(h.Name()),
+				h.State(), printable(h.Why))
+			continue
+		}
 		status := statusFail
 		if h.Scope == ledger.HoldEvent { // which keeps nobody from deciding
 			status = statusWarn

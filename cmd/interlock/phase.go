@@ -100,15 +100,9 @@ func (c *phaseShow) Run(p *program) error {
 }
 
 func phaseLineOf(h *ledger.HoldBody, p *program) phaseLine {
-	at := now().UTC()
-	is := h.At(at)
-	l := phaseLine{Name: h.Name(), Phase: is.Phase, Since: h.Since, Trigger: is.Trigger, By: is.By, Only: h.Only, Why: h.Why,
-		Before: h.Snapshot}
-	if is.Phase != h.Phase {
-		l.Since = h.Deadline
-	} else {
-		l.Until = h.Deadline
-	}
+	is := h.AsOf(now().UTC())
+	l := phaseLine{Name: h.Name(), Phase: is.Phase, Since: is.Since, Trigger: is.Trigger, By: is.By, Until: is.Deadline, Only: h.Only,
+		Why: h.Why, Before: h.Snapshot}
 	if h.Hold.Cause != nil {
 		l.Cause = h.Hold.Cause.What
 	}

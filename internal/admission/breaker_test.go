@@ -34,7 +34,7 @@ func (h *house) refuse(edit ...func(*admission.Case)) {
 // TestTheThirdRefusal: at tier 1 the third refusal within ten minutes opens the breaker of the agent, in the commit of that refusal, so
 // that its next action is refused, whatever it is and in whichever process. At tier 0 nothing is counted.
 func TestTheThirdRefusal(t *testing.T) {
-	spec.Covers(t, "EC-T2.4")
+	spec.Covers(t, "EC-T2.4", "ASA-16.5-2", "ASA-16.5-3")
 	for tier := range 4 {
 		h := newHouse(t, atTier(t, tier))
 		other := again(t, h, sameRules(h))
@@ -57,7 +57,7 @@ func TestTheThirdRefusal(t *testing.T) {
 		if a.Answer != interlock.Deny || !strings.Contains(fmt.Sprint(a.Findings), "breaker.open") || len(h.log()) != before+1 {
 			t.Errorf("tier %d, the fourth: %v %+v", tier, a.Answer, a.Findings)
 		}
-		if p, _ := h.phaseOf("agent:claude"); (p == phase.Alternate) != (tier >= 2) || h.count(interlock.EventBreaker) != 1 {
+		if p, _ := h.phaseOf("agent:claude"); (p == phase.Alternate) != (tier >= 2) || h.count(interlock.EventBreaker) != 1 || len(h.alerts) == 0 {
 			t.Errorf("tier %d: its agent is in %q", tier, p)
 		}
 		if b := h.breaker("agent:codex"); b != nil {

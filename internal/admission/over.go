@@ -58,18 +58,10 @@ func holdsOver(standing ledger.Standing, r interlock.Requester, now time.Time) (
 		switch {
 		case on == ledger.HoldSystem, on == ledger.HoldLayer, on == ledger.HoldAgent && whose == r.Agent,
 			on == ledger.HoldType && agent.Type != "" && whose == agent.Type, on == ledger.HoldRun && r.Run != "" && whose == r.Run:
-			over = append(over, holdAt(h, now))
+			over = append(over, h.AsOf(now))
 		}
 	}
 	return over
-}
-
-// holdAt is a hold as it is at a time: where its deadline has made it stricter, that is since when it is so.
-func holdAt(h ledger.HoldBody, now time.Time) ledger.HoldBody {
-	if after := h.At(now); after.Phase != h.Phase {
-		h.Hold, h.Since = after, h.Deadline
-	}
-	return h
 }
 
 // actOf is an action as holds are held against it. One that nobody can read changes something.

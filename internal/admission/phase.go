@@ -100,7 +100,7 @@ func (a *Admission) moving(ctx context.Context, change *ledger.Change, standing 
 		holds: map[string]ledger.HoldBody{}, counts: map[string]ledger.BreakerBody{}}
 	for _, h := range standing.Holds() {
 		if h.OnActors() {
-			m.holds[h.Name()] = holdAt(h, now)
+			m.holds[h.Name()] = h.AsOf(now)
 		}
 	}
 	for name, value := range standing.Others[ledger.Breaker] { // order-independent: fills a map
@@ -321,7 +321,7 @@ func (a *Admission) moveDue(ctx context.Context, now time.Time) (recorded int, e
 				return change, errUnchanged
 			}
 			m := a.moving(ctx, &change, standing, now)
-			after := holdAt(h, now)
+			after := h.AsOf(now)
 			after.Why, after.Deadline, after.Order = "nobody has resolved it in time: "+h.Why, time.Time{}, ""
 			m.moved(after, h.Phase, nil)
 			return change, m.done(interlock.Requester{Agent: "interlock"})

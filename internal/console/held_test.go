@@ -7,6 +7,7 @@ import (
 
 	"interlock/internal/admission"
 	"interlock/internal/ledger"
+	"interlock/internal/phase"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
 )
@@ -34,6 +35,15 @@ func TestSystemSaysWhatIsHeld(t *testing.T) {
 	if _, err := h.backend.Store.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
+	says(true, "every breaker is closed")
+	for _, tight := range []admission.Tightening{{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Why: "an <attack>"},
+		{Scope: ledger.HoldBreaker, Key: "agent:builder", Why: "it cost too much"}} {
+		if err := h.backend.Tighten(t.Context(), tight); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says(true, "system:all", "phase E (emergency)", "an <attack>", "agent:builder", "breaker open")
+	says(false, "every breaker is closed")
 	says(true, "ruleset:sha256:01", "it is <not> there", "INTEGRITY_FAILURE", "interlock hold clear", "Ordered by", "Not in force",
 		"interlock rules adopt")
 }

@@ -58,6 +58,14 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	by, refused := admission.OrderedBy(standing.Settings)
+	var held, acting []ledger.HoldBody
+	for _, h := range standing.Holds() {
+		if h = h.AsOf(c.config.Now()); h.State() != "" {
+			acting = append(acting, h)
+		} else {
+			held = append(held, h)
+		}
+	}
 	rules := c.config.Facts.Rules()
 	c.render(w, r, http.StatusOK, "system.html", "System", struct {
 		Facts
@@ -68,6 +76,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Refused    interlock.Digest
 		Holds      []ledger.HoldBody
 		Stopped    *stopped // nil: nothing is
+		Acting     []ledger.HoldBody // phases and breakers
 		Head       ledger.Head
 		Key        *auditlog.PublicKey
 		Signed     string
@@ -80,7 +89,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
 	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()),
-		by == admission.RulesUnordered, refused, standing.Holds(), stop, head, c.config.Facts.Key,
+		by == admission.RulesUnordered, refused, held, stop, acting, head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
 		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),

@@ -78,6 +78,25 @@ func Actors(name string) (scope HoldScope, key string, ok bool) {
 	return scope, key, onActors(scope) && phase.ValidKey(before, key)
 }
 
+// AsOf is a hold as it is at a time: where its deadline has made it stricter, that is since when it is so.
+func (h HoldBody) AsOf(now time.Time) HoldBody {
+	if after := h.At(now); after.Phase != h.Phase {
+		h.Hold, h.Since, h.Deadline = after, h.Deadline, time.Time{}
+	}
+	return h
+}
+
+// State is what a hold on those who act says of them, for people; empty for any other.
+func (h *HoldBody) State() string {
+	switch {
+	case !h.OnActors():
+		return ""
+	case h.Breaker != nil:
+		return "breaker " + h.Breaker.State
+	}
+	return "phase " + h.Phase.Title()
+}
+
 // OverAll is the mark of the holds that every decision is under: those on the system and on layers of control.
 const OverAll = "over"
 

@@ -22,20 +22,14 @@ const (
 	ownerCarried     = "carried\x00"
 	ownerCounter     = "counter\x00"
 	ownerDefinition  = "definition\x00"
-	ownerType        = "type\x00"
-	ownerRun         = "run\x00"
 )
 
-// ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent.
+// ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
+// very many. Of all others together there are few, so that a decision in a run of its own reads nothing of its own for that.
 func ownerOfHold(name string) string {
 	scope, key, _ := strings.Cut(strings.TrimPrefix(name, string(HoldBreaker)+":"), ":")
-	switch HoldScope(scope) {
-	case HoldAgent:
+	if HoldScope(scope) == HoldAgent {
 		return ownerAgent + key
-	case HoldType:
-		return ownerType + key
-	case HoldRun:
-		return ownerRun + key
 	}
 	return ownerHold
 }

@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/phase"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -40,7 +41,9 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now}},
 		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
 		interlock.Grant{ID: "grant", Agent: "bot", Principal: "ann", Times: 2, Left: 2, Expires: storagetest.Now.Add(time.Hour)},
-		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"}, ledger.CounterBody{Name: "n", Left: 3})
+		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"}, ledger.CounterBody{Name: "n", Left: 3},
+		ledger.BreakerBody{Name: "agent:bot", Cycles: []time.Time{storagetest.Now}}, held("agent", "bot"), held("type", "worker"),
+		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -70,11 +73,19 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 	}
 }
 
+// held is a hold on somebody who acts.
+func held(scope ledger.HoldScope, key string) ledger.HoldBody {
+	return ledger.HoldBody{Scope: scope, Key: key, Since: storagetest.Now, Hold: phase.Hold{Phase: phase.Emergency}}
+}
+
 // decided is what decisions about bot, and orders of olga, load.
 func decided() []ledger.Ref {
 	of := ledger.Of("bot", "ann")
 	return []ledger.Ref{{Kind: ledger.Agent, Key: "bot"}, {Kind: ledger.Operator, Key: "olga"}, {Kind: ledger.Operator, Key: "ghost"},
-		{Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Hold, Mark: ledger.All},
+		{Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Hold, Key: ledger.HoldName(ledger.HoldRuleset, "sha256:02")},
+		{Kind: ledger.Hold, Mark: ledger.OverAll}, {Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldAgent, "bot")},
+		{Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldType, "worker")}, {Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldRun, "r")},
+		{Kind: ledger.Breaker, Key: "agent:bot"},
 		{Kind: ledger.Request, Mark: of}, {Kind: ledger.Order, Mark: of}, {Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)},
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
@@ -112,7 +123,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 	keys := map[string]string{ledger.Agent: "bot", ledger.Operator: "olga", ledger.Request: "answered", ledger.Order: "grant",
 		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
-		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n",
+		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
@@ -121,7 +132,13 @@ func TestEditsOfWhatStands(t *testing.T) {
 		}
 	}
 	second := map[string]bool{ledger.Agent: true, ledger.Operator: true, ledger.Request: true, ledger.Attempts: true, ledger.Pin: true}
+	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
+		{ledger.Hold, "system:all"}}
 	for kind, key := range keys {
+		edited = append(edited, [2]string{kind, key})
+	}
+	for _, one := range edited {
+		kind, key := one[0], one[1]
 		if testing.Short() && kind != ledger.Operator && kind != ledger.Request {
 			continue // the race detector learns nothing from the others
 		}
@@ -147,7 +164,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 			if strings.HasPrefix(name, "put back") && !second[kind] {
 				continue
 			}
-			t.Run(kind+" "+name, func(t *testing.T) {
+			t.Run(kind+" "+key+" "+name, func(t *testing.T) {
 				path, older := governed(t)
 				s := open(t, path)
 				before := loaded(t, s)
