@@ -38,7 +38,8 @@ func rendered(t *testing.T, settings ...string) map[string]map[string]any {
 		helm(append([]string{"lint", "--strict", "--quiet", filepath.Join(r.out, chart)}, set...)...)
 	}
 	strict := exec.Command(tool(t, "kuberead"))
-	strict.Stdin = helm(append([]string{"template", "agents", filepath.Join(r.out, "interlock-1.2.3.tgz"), "--namespace", "tools"}, set...)...)
+	packed := filepath.Join(r.out, "interlock-1.2.3.tgz")
+	strict.Stdin = helm(append([]string{"template", "agents", packed, "--namespace", "tools"}, set...)...)
 	out, err := strict.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -136,8 +137,8 @@ func TestComposeBuildsWhatIsThere(t *testing.T) {
 	service := func(path ...any) string {
 		return fmt.Sprint(at(compose, append([]any{"services", "interlock"}, path...)...))
 	}
-	for want, got := range map[string]string{"true": service("read_only"), "65532:65532": service("user"), "[ALL]": service("cap_drop"),
-		"127.0.0.1": service("ports", 0, "host_ip"), "volume": service("volumes", 0, "type"),
+	for want, got := range map[string]string{"true": service("read_only"), "65532:65532": service("user"),
+		"[ALL]": service("cap_drop"), "127.0.0.1": service("ports", 0, "host_ip"), "volume": service("volumes", 0, "type"),
 		"[no-new-privileges:true]": service("security_opt")} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -39,6 +39,7 @@ func TestWhatIsHandedOut(t *testing.T) {
 	t.Run("npm", func(t *testing.T) { fromNPM(t, r) })
 	t.Run("statements", func(t *testing.T) { stated(t, r) })
 	if runtime.GOOS == "linux" {
+		t.Run("soon", func(t *testing.T) { soonRefused(t, r) })
 		t.Run("deb", func(t *testing.T) { fromDebian(t, r) })
 		t.Run("rpm", func(t *testing.T) { fromRPM(t, r) })
 		t.Run("formula", func(t *testing.T) { asFormula(t, r) })
@@ -322,6 +323,21 @@ func TestTheModulePathIsRewritten(t *testing.T) {
 	r := &release{module: "no path", source: t.TempDir()}
 	if err := r.rewrite(t.TempDir()); err == nil {
 		t.Error("what is no module path is taken for one")
+	}
+}
+
+// TestOthersCanImportIt rewrites the module path of the whole tree, and builds and runs a program outside of it.
+func TestOthersCanImportIt(t *testing.T) {
+	work := t.TempDir()
+	r := &release{root: "..", module: "example.org/you/interlock"}
+	if err := r.copySource(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.rewrite(work); err != nil {
+		t.Fatal(err)
+	}
+	if said := run(t, 0, r.source, "go", "list", "-m"); said != "example.org/you/interlock\n" {
+		t.Errorf("the module is %s", said)
 	}
 }
 

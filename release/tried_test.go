@@ -32,6 +32,17 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
+// soonRefused has the script measure how long it is from the archive to a canary that was refused.
+func soonRefused(t *testing.T, r *release) {
+	archive := filepath.Join(r.out, "interlock_"+r.version+"_linux_"+runtime.GOARCH+".tar.gz")
+	said := run(t, 0, "..", "scripts/first-canary.sh", archive)
+	var commands int
+	var seconds float64
+	if _, err := fmt.Sscanf(said, "%d commands, %f s", &commands, &seconds); err != nil || commands > 3 || seconds > 60 {
+		t.Errorf("%v: %s, want at most 3 commands and 60 s", err, said)
+	}
+}
+
 // fromRPM installs the package into a root of its own, runs what is there, and removes it without a trace.
 func fromRPM(t *testing.T, r *release) {
 	rpm, err := exec.LookPath("rpm")
@@ -43,7 +54,8 @@ func fromRPM(t *testing.T, r *release) {
 	root := t.TempDir()
 	said := func(args ...string) string {
 		// A namespace in which this user is root, and may change the root: a package may bring scripts.
-		return run(t, 0, root, "unshare", append([]string{"--user", "--map-root-user", rpm, "--root", root, "--dbpath", "/db"}, args...)...)
+		args = append([]string{"--user", "--map-root-user", rpm, "--root", root, "--dbpath", "/db"}, args...)
+		return run(t, 0, root, "unshare", args...)
 	}
 	run(t, 0, root, rpm, "--checksig", "--nosignature", file)
 	if scripts := strings.TrimSpace(run(t, 0, root, rpm, "-qp", "--scripts", "--triggers", file)); scripts != "" {
@@ -111,8 +123,8 @@ func asFormula(t *testing.T, r *release) {
 			if err != nil || says.SHA256 != sum || says.URL != all.downloads()+"/"+name(goos, arch) || says.Version != r.version {
 				t.Errorf("%s/%s: %+v, want %s of %s (%v)", goos, arch, says, sum, name(goos, arch), err)
 			}
-			for _, file := range []string{"bin/interlock", "bin/interlock-hook", "share/man/man1/interlock.1", "etc/bash_completion.d/interlock",
-				"share/zsh/site-functions/_interlock", "share/fish/vendor_completions.d/interlock.fish"} {
+			for _, file := range []string{"bin/interlock", "bin/interlock-hook", "share/man/man1/interlock.1",
+				"etc/bash_completion.d/interlock", "share/zsh/site-functions/_interlock", "share/fish/vendor_completions.d/interlock.fish"} {
 				if _, err := os.Stat(filepath.Join(prefix, file)); err != nil {
 					t.Error(err)
 				}
@@ -158,7 +170,8 @@ func asImage(t *testing.T, r *release) {
 		t.Fatal(err)
 	}
 	says := image.OCIv1.Config
-	if _, volume := says.Volumes["/var/lib/interlock"]; says.User != "65532:65532" || !volume || image.OCIv1.Architecture != runtime.GOARCH {
+	_, volume := says.Volumes["/var/lib/interlock"]
+	if says.User != "65532:65532" || !volume || image.OCIv1.Architecture != runtime.GOARCH {
 		t.Fatalf("%+v", image)
 	}
 	root := buildah("mount", buildah("from", "tried"))
