@@ -76,6 +76,8 @@ go mod download || fail "the Go modules could not be downloaded; is there a netw
 if [ "$1" = test ]; then
 	for peers in test/clients test/harnesses test/sdk; do
 		if ! cmp -s $peers/package-lock.json $peers/node_modules/.installed; then
+			# npm empties the folder first, also where it is another tree's.
+			[ ! -L $peers/node_modules ] || fail "$peers/node_modules is a link to what another tree has installed; remove the link"
 			say "installing the programs that $peers drives"
 			npm ci --silent --no-fund --no-audit --prefix $peers ||
 				fail "the programs in $peers/package.json could not be installed with npm; is there a network, or a registry that has them?"
