@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -180,20 +180,14 @@ func asImage(t *testing.T, r *release) {
 			t.Fatal(err)
 		}
 	}
-	// The port must be free on this machine, so the settings differ in it.
-	text := read(t, filepath.Join(root, "etc", "interlock", "interlock.yaml"))
-	door, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := door.Addr().String()
-	door.Close()
-	_, port, _ := net.SplitHostPort(address)
-	changed := strings.ReplaceAll(text, "0.0.0.0:7433", "0.0.0.0:"+port)
+	// The system chooses a port that is free, so the settings differ in it.
+	settings := filepath.Join(root, "etc", "interlock", "interlock.yaml")
+	text := read(t, settings)
+	changed := strings.ReplaceAll(text, "0.0.0.0:7433", "0.0.0.0:0")
 	if changed == text {
 		t.Fatalf("the settings name no port 7433: %s", text)
 	}
-	if err := os.WriteFile(filepath.Join(root, "etc", "interlock", "interlock.yaml"), []byte(changed), 0o644); err != nil {
+	if err := os.WriteFile(settings, []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	contained := func(args ...string) *exec.Cmd {
@@ -213,7 +207,7 @@ exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups= "$root" "$@"
 	if out, err := contained("version").CombinedOutput(); err != nil || !strings.Contains(string(out), "interlock "+r.version) {
 		t.Fatalf("version: %v\n%s", err, out)
 	}
-	up := contained(says.Cmd...)
+	up := contained(append(says.Cmd, "--ready", "/var/lib/interlock/ready")...)
 	var said bytes.Buffer
 	up.Stdout, up.Stderr = &said, &said
 	if err := up.Start(); err != nil {
@@ -222,7 +216,7 @@ exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups= "$root" "$@"
 	over := make(chan error, 1)
 	go func() { over <- up.Wait() }()
 	t.Cleanup(func() { _ = up.Process.Kill() }) // it may have ended
-	healthy(t, "http://"+address, over, &said)
+	healthy(t, filepath.Join(root, "var", "lib", "interlock", "ready"), over, &said)
 	out, err := contained("check", "rm -rf /").CombinedOutput()
 	if err == nil || !strings.HasPrefix(string(out), "DENY") {
 		t.Errorf("check: %v\n%s", err, out)
@@ -242,24 +236,31 @@ exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups= "$root" "$@"
 	}
 }
 
-// healthy waits until a server says that it is well and ready, as the probes of a cluster do.
-func healthy(t *testing.T, address string, over chan error, said fmt.Stringer) {
+// healthy waits until a server has written where it listens, and says that it is well and ready, as the probes of a cluster do.
+func healthy(t *testing.T, ready string, over chan error, said fmt.Stringer) {
 	t.Helper()
 	limit := time.After(time.Minute)
 	for _, path := range []string{"/healthz", "/readyz"} {
 		for {
-			answer, err := http.Get(address + path)
-			if err == nil {
-				answer.Body.Close()
-				if answer.StatusCode == http.StatusOK {
-					break
+			why := "it is not ready"
+			text, _ := os.ReadFile(ready) // not there yet is not ready yet
+			if port := regexp.MustCompile(`:([0-9]+)\s`).FindSubmatch(text); port != nil {
+				answer, err := http.Get("http://127.0.0.1:" + string(port[1]) + path)
+				if err == nil {
+					answer.Body.Close()
+					if answer.StatusCode == http.StatusOK {
+						break
+					}
+					why = answer.Status
+				} else {
+					why = err.Error()
 				}
 			}
 			select {
 			case err := <-over:
 				t.Fatalf("it ended: %v\n%s", err, said)
 			case <-limit:
-				t.Fatalf("%s: %v\n%s", path, err, said)
+				t.Fatalf("%s: %s\n%s", path, why, said)
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
