@@ -2,95 +2,58 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"text/template"
-
-	"github.com/goccy/go-yaml"
 
 	"interlock/internal/config"
 )
 
-// rendered renders the chart as Helm does, as far as it uses Helm: with those of its functions that the templates call.
-func rendered(t *testing.T, change func(values map[string]any)) map[string]map[string]any {
+// rendered renders the chart with Helm and reads what comes of it as a cluster would: each object as the type that it says it is,
+// strictly.
+func rendered(t *testing.T, settings ...string) map[string]map[string]any {
 	t.Helper()
-	r := &release{source: "..", version: "1.2.3", module: ownPath}
-	load := func(name string) (out map[string]any) {
-		text, err := r.filled("chart/"+name, nil)
-		if err == nil {
-			err = yaml.Unmarshal(text, &out)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return out
+	r := &release{source: "..", version: "1.2.3", module: ownPath, out: t.TempDir()}
+	if err := r.files(""); err != nil {
+		t.Fatal(err)
 	}
-	values, chart := load("values.yaml"), load("Chart.yaml")
-	change(values)
-	all := template.New("chart").Option("missingkey=error")
-	all.Funcs(template.FuncMap{
-		"include": func(name string, data any) (string, error) {
-			var b bytes.Buffer
-			err := all.ExecuteTemplate(&b, name, data)
-			return b.String(), err
-		},
-		"nindent": func(n int, s string) string {
-			pad := strings.Repeat(" ", n)
-			return "\n" + pad + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n"+pad)
-		},
-		"toYaml": func(v any) (string, error) {
-			text, err := yaml.Marshal(v)
-			return strings.TrimSpace(string(text)), err
-		},
-		"quote": func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
-		"default": func(usual, v any) any {
-			if v == nil || v == "" {
-				return usual
-			}
-			return v
-		},
-		"trunc":      func(n int, s string) string { return s[:min(n, len(s))] },
-		"trimSuffix": func(suffix, s string) string { return strings.TrimSuffix(s, suffix) },
-		"sha256sum":  func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) },
-	})
-	names, err := filepath.Glob("files/chart/templates/*")
-	if err != nil || len(names) < 4 {
-		t.Fatalf("%v %v", names, err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err == nil {
-			_, err = all.New("templates/" + filepath.Base(name)).Parse(string(text))
+	helm := func(args ...string) *bytes.Buffer {
+		command := exec.Command(tool(t, "helm"), args...)
+		command.Env = append(os.Environ(), "HOME="+r.out, "KUBECONFIG="+filepath.Join(r.out, "none"))
+		var stdout, stderr bytes.Buffer
+		command.Stdout, command.Stderr = &stdout, &stderr
+		if err := command.Run(); err != nil {
+			t.Fatalf("helm %q: %v\n%s%s", args, err, stdout.String(), stderr.String())
 		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		return &stdout
 	}
-	data := map[string]any{"Values": values, "Chart": map[string]any{"Name": chart["name"], "Version": chart["version"],
-		"AppVersion": chart["appVersion"]}, "Release": map[string]any{"Name": "agents", "Namespace": "tools"},
-		"Template": map[string]any{"BasePath": "templates"}}
+	set := []string{"--set", strings.Join(settings, ",")}
+	for _, chart := range []string{"chart", "interlock-1.2.3.tgz"} {
+		helm(append([]string{"lint", "--strict", "--quiet", filepath.Join(r.out, chart)}, set...)...)
+	}
+	strict := exec.Command(tool(t, "kuberead"))
+	packed := filepath.Join(r.out, "interlock-1.2.3.tgz")
+	strict.Stdin = helm(append([]string{"template", "agents", packed, "--namespace", "tools"}, set...)...)
+	out, err := strict.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	objects := map[string]map[string]any{}
-	for _, name := range names {
-		var b bytes.Buffer
-		if err := all.ExecuteTemplate(&b, "templates/"+filepath.Base(name), data); err != nil {
-			t.Fatalf("%s: %v", name, err)
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var object map[string]any
+		if err := d.Decode(&object); errors.Is(err, io.EOF) {
+			return objects
+		} else if err != nil {
+			t.Fatalf("%v\n%s", err, out)
 		}
-		if filepath.Ext(name) != ".yaml" {
-			continue
-		}
-		for _, text := range strings.Split(b.String(), "\n---\n") {
-			var object map[string]any
-			if err := yaml.Unmarshal([]byte(text), &object); err != nil {
-				t.Fatalf("%s: %v\n%s", name, err, text)
-			}
-			objects[fmt.Sprint(object["kind"])] = object
-		}
+		objects[fmt.Sprint(object["kind"])] = object
 	}
-	return objects
 }
 
 // at follows a path of members and indices.
@@ -110,7 +73,7 @@ func at(value any, path ...any) any {
 
 // TestTheChart renders the chart and reads what comes of it: with its own values, and with all that can be switched on.
 func TestTheChart(t *testing.T) {
-	plain := rendered(t, func(map[string]any) {})
+	plain := rendered(t, "service.port=7433")
 	if len(plain) != 3 || plain["Ingress"] != nil {
 		t.Errorf("%d objects", len(plain))
 	}
@@ -129,19 +92,18 @@ func TestTheChart(t *testing.T) {
 		"[ReadWriteOnce]":   {"spec", "volumeClaimTemplates", 0, "spec", "accessModes"},
 		"1":                 {"spec", "replicas"},
 		"map[drop:[ALL]]":   container("securityContext", "capabilities"),
+		"false":             container("securityContext", "allowPrivilegeEscalation"),
+		"/healthz":          container("livenessProbe", "httpGet", "path"),
+		"/readyz":           container("readinessProbe", "httpGet", "path"),
+		"65532":             pod("securityContext", "fsGroup"),
 	} {
 		if got := fmt.Sprint(at(plain["StatefulSet"], path...)); got != want {
 			t.Errorf("%v: %s, want %s", path, got, want)
 		}
 	}
-	full := rendered(t, func(values map[string]any) {
-		values["ingress"].(map[string]any)["enabled"] = true
-		values["ingress"].(map[string]any)["className"] = "nginx"
-		values["hosts"] = []any{"agents.example.com"}
-		values["settings"] = map[string]any{"profile": "supervised"}
-		values["nodeSelector"] = map[string]any{"disk": "ssd"}
-		values["persistence"].(map[string]any)["storageClass"] = "fast"
-	})
+	full := rendered(t, "ingress.enabled=true", "ingress.className=nginx", "ingress.annotations.a=b", "hosts={agents.example.com}",
+		"settings.profile=supervised", "nodeSelector.disk=ssd", "persistence.storageClass=fast", "imagePullSecrets[0].name=own",
+		"tolerations[0].key=agents", "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1")
 	if got := fmt.Sprint(at(full["Ingress"], "spec", "rules", 0, "http", "paths", 0, "backend", "service", "name")); got != "agents-interlock" {
 		t.Errorf("the ingress leads to %s", got)
 	}
@@ -157,10 +119,37 @@ func TestTheChart(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+}
+
+// TestComposeBuildsWhatIsThere has Compose's own reader read the file, and looks for what it names.
+func TestComposeBuildsWhatIsThere(t *testing.T) {
+	r := &release{source: "..", version: "1.2.3", module: ownPath, out: t.TempDir()}
+	if err := r.files(""); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(tool(t, "composeread"), "-format", "json", "compose.yaml")
+	command.Dir = filepath.Join(r.out, "container")
+	out, err := command.CombinedOutput()
 	var compose map[string]any
-	if err := yaml.Unmarshal([]byte(read(t, "files/container/compose.yaml")), &compose); err != nil ||
-		fmt.Sprint(at(compose, "services", "interlock", "user")) != "65532:65532" {
-		t.Errorf("compose.yaml: %v %v", compose, err)
+	if err != nil || json.Unmarshal(out, &compose) != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	service := func(path ...any) string {
+		return fmt.Sprint(at(compose, append([]any{"services", "interlock"}, path...)...))
+	}
+	for want, got := range map[string]string{"true": service("read_only"), "65532:65532": service("user"),
+		"[ALL]": service("cap_drop"), "127.0.0.1": service("ports", 0, "host_ip"), "volume": service("volumes", 0, "type"),
+		"[no-new-privileges:true]": service("security_opt")} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	// A file that is mounted from outside belongs to somebody else, and would be refused.
+	if strings.Contains(string(out), `"bind"`) {
+		t.Errorf("something of this machine is mounted: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(service("build", "context"), service("build", "dockerfile"))); err != nil {
+		t.Error(err)
 	}
 }
 

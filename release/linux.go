@@ -124,20 +124,16 @@ func (r *release) ar(files []file) []byte {
 	return out.Bytes()
 }
 
-// nfpm is the program that makes packages of RPM's kind, a format that should not be written twice. It is run and not linked in.
-const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0"
+// nfpm is the program that makes packages of RPM's kind, a format that should not be written twice. It is run and not linked in,
+// and pinned by the sums of a module of its own.
+const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
 
 // rpms makes a package for Fedora, SUSE and their kin for each architecture of Linux.
 func (r *release) rpms(work string) error {
-	if r.offline {
-		r.notes = append(r.notes, "RPM packages: "+nfpm+" would have to be fetched")
-		return nil
-	}
 	tool := filepath.Join(work, "tools", "nfpm")
-	install := exec.Command("go", "install", "-trimpath", nfpm)
-	install.Env = append(os.Environ(), "GOBIN="+filepath.Dir(tool), "GOFLAGS=", "CGO_ENABLED=0")
-	install.Dir = work
-	if out, err := install.CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-C", filepath.Join(r.source, "release", "_tools"), "-trimpath", "-o", tool, nfpm)
+	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		r.notes = append(r.notes, "RPM packages: "+nfpm+" can't be had here: "+lastLine(out))
 		return nil
 	}
@@ -150,8 +146,12 @@ func (r *release) rpms(work string) error {
 			return err
 		}
 		root := filepath.Join(work, "rpm", b.arch)
-		var contents []any
+		// Which is removed with the package; the directories of others stay.
+		contents := []any{map[string]any{"dst": "/usr/share/doc/interlock", "type": "dir", "file_info": map[string]any{"mode": 0o755,
+			"mtime": r.time, "owner": "root", "group": "root"}}}
 		for _, f := range sorted(files) {
+			// Where zsh looks on Fedora and SUSE; what it looks for elsewhere is Debian's own.
+			f.name = strings.Replace(f.name, "/zsh/vendor-completions/", "/zsh/site-functions/", 1)
 			path := filepath.Join(root, filepath.FromSlash(f.name))
 			if err := write(path, f.data, f.mode); err != nil {
 				return err

@@ -19,7 +19,6 @@ type release struct {
 	module  string // the module path to build under
 	site    string // where the files will be downloaded from
 	systems []system
-	offline bool     // without what has to be fetched first
 	notes   []string // what was left out, and why
 
 	version string

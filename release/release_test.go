@@ -17,10 +17,10 @@ import (
 	"interlock/internal/harness"
 )
 
-// made runs the program for this system alone, without what needs a network, and returns where everything is.
+// made runs the program for this system alone, and returns where everything is.
 func made(t *testing.T, root string) *release {
 	t.Helper()
-	r := &release{root: root, out: filepath.Join(t.TempDir(), "dist"), offline: true}
+	r := &release{root: root, out: filepath.Join(t.TempDir(), "dist")}
 	if err := r.run(runtime.GOOS + "/" + runtime.GOARCH); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,11 @@ func TestWhatIsHandedOut(t *testing.T) {
 	t.Run("npm", func(t *testing.T) { fromNPM(t, r) })
 	t.Run("statements", func(t *testing.T) { stated(t, r) })
 	if runtime.GOOS == "linux" {
+		t.Run("soon", func(t *testing.T) { soonRefused(t, r) })
 		t.Run("deb", func(t *testing.T) { fromDebian(t, r) })
+		t.Run("rpm", func(t *testing.T) { fromRPM(t, r) })
+		t.Run("formula", func(t *testing.T) { asFormula(t, r) })
+		t.Run("image", func(t *testing.T) { asImage(t, r) })
 	}
 	if err := emptied(r.out); err != nil {
 		t.Errorf("a release can't be made anew: %v", err)
@@ -222,9 +226,12 @@ func fromDebian(t *testing.T, r *release) {
 	if said := run(t, 0, root, dpkg, "--root="+root, "-V", "interlock"); said != "" {
 		t.Errorf("what is installed is not what the package says: %s", said)
 	}
-	run(t, 0, root, dpkg, append(install, "-r", "interlock")...)
-	if _, err := os.Stat(filepath.Join(root, "usr", "bin", "interlock")); !os.IsNotExist(err) {
-		t.Errorf("the program stays: %v", err)
+	run(t, 0, root, dpkg, append(install, "--purge", "interlock")...)
+	if _, err := os.Stat(filepath.Join(root, "usr")); !os.IsNotExist(err) {
+		t.Errorf("what was installed stays: %v", err)
+	}
+	if said := read(t, filepath.Join(root, "var", "lib", "dpkg", "status")); strings.Contains(said, "interlock") {
+		t.Errorf("dpkg remembers: %s", said)
 	}
 }
 
@@ -316,6 +323,21 @@ func TestTheModulePathIsRewritten(t *testing.T) {
 	r := &release{module: "no path", source: t.TempDir()}
 	if err := r.rewrite(t.TempDir()); err == nil {
 		t.Error("what is no module path is taken for one")
+	}
+}
+
+// TestOthersCanImportIt rewrites the module path of the whole tree, and builds and runs a program outside of it.
+func TestOthersCanImportIt(t *testing.T) {
+	work := t.TempDir()
+	r := &release{root: "..", module: "example.org/you/interlock"}
+	if err := r.copySource(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.rewrite(work); err != nil {
+		t.Fatal(err)
+	}
+	if said := run(t, 0, r.source, "go", "list", "-m"); said != "example.org/you/interlock\n" {
+		t.Errorf("the module is %s", said)
 	}
 }
 

@@ -175,9 +175,9 @@ func (r *release) outside(dir string, mod []byte) error {
 			return err
 		}
 	}
-	build := exec.Command("go", "run", "-mod=mod", ".")
+	build := exec.Command("go", "run", "-mod=mod", "-trimpath", ".") // as the release is built, which takes over what was compiled
 	build.Dir = dir
-	build.Env = append(os.Environ(), "HOME="+dir, "GOFLAGS=-buildvcs=false", "GOCACHE="+goEnv("GOCACHE"),
+	build.Env = append(os.Environ(), "HOME="+dir, "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOCACHE="+goEnv("GOCACHE"),
 		"GOMODCACHE="+goEnv("GOMODCACHE"))
 	if out, err := build.CombinedOutput(); err != nil || !strings.Contains(string(out), "deny fs.delete-root") {
 		return fmt.Errorf("a program outside of %s does not build against it or does not run: %v\n%s", r.module, err, out)

@@ -14,7 +14,7 @@ fail() { say "$*"; exit 1; }
 case "${1:-}" in
 build) needs="" ;;
 run) needs="curl:curl" ;;
-test) needs="git:git curl:curl sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc node:nodejs npm:npm python3:python3 bwrap:bubblewrap setpriv:util-linux" ;;
+test) needs="git:git curl:curl sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc node:nodejs npm:npm python3:python3 bwrap:bubblewrap setpriv:util-linux rpm:rpm ruby:ruby buildah:buildah" ;;
 bench) needs="node:nodejs npm:npm bwrap:bubblewrap" ;;
 *) fail "usage: scripts/setup.sh build|run|test|bench" ;;
 esac
@@ -76,6 +76,8 @@ go mod download || fail "the Go modules could not be downloaded; is there a netw
 if [ "$1" = test ]; then
 	for peers in test/clients test/harnesses test/sdk; do
 		if ! cmp -s $peers/package-lock.json $peers/node_modules/.installed; then
+			# npm empties the folder first, also where it is another tree's.
+			[ ! -L $peers/node_modules ] || fail "$peers/node_modules is a link to what another tree has installed; remove the link"
 			say "installing the programs that $peers drives"
 			npm ci --silent --no-fund --no-audit --prefix $peers ||
 				fail "the programs in $peers/package.json could not be installed with npm; is there a network, or a registry that has them?"
@@ -83,4 +85,15 @@ if [ "$1" = test ]; then
 		fi
 	done
 	test/clients/node_modules/.bin/node --version >/dev/null || fail "the Node.js in test/clients does not start"
+fi
+
+# Programs that others wrote and the tests try what is handed out with. They have a module of their own, whose sums pin them.
+if [ "$1" = test ] && ! cat release/_tools/go.sum release/_tools/kuberead/*.go | cmp -s - bin/tools/.built; then
+	say "building helm and others that read what is handed out, for a minute or two"
+	mkdir -p bin/tools
+	{ CGO_ENABLED=0 go build -C release/_tools -trimpath -ldflags "-s -w" -o ../../bin/tools/ ./kuberead helm.sh/helm/v3/cmd/helm &&
+		CGO_ENABLED=0 go build -C release/_tools -trimpath -o ../../bin/tools/ github.com/goreleaser/nfpm/v2/cmd/nfpm &&
+		CGO_ENABLED=0 go build -C release/_tools -trimpath -o "../../bin/tools/composeread$(go env GOEXE)" github.com/compose-spec/compose-go/v2/cmd; } ||
+		fail "the programs of release/_tools could not be built; is there a network, or a GOPROXY that has them?"
+	cat release/_tools/go.sum release/_tools/kuberead/*.go >bin/tools/.built
 fi

@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/config"
+	"interlock/internal/console"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/ruletest"
@@ -51,14 +52,12 @@ const (
 	statusFail = "fail"
 )
 
-// roomNeeded is what some thousand decisions take.
-const roomNeeded = 4 << 20
-
 // A diagnosis collects checks.
 type diagnosis struct {
 	program  *program
 	settings config.Config
 	run      string // marks this run's canaries in the record
+	disk     func(dir string) (console.Space, error)
 	checks   []check
 	gaps     []harness.Gap
 }
@@ -70,7 +69,7 @@ func (d *diagnosis) note(name, agent, status, format string, args ...any) {
 
 // Run looks at everything and reports.
 func (c *doctorCommand) Run(p *program) error {
-	d := &diagnosis{program: p, run: fmt.Sprintf("%s%d", interlock.CanaryRun, now().UnixNano())}
+	d := &diagnosis{program: p, run: fmt.Sprintf("%s%d", interlock.CanaryRun, now().UnixNano()), disk: roomOf}
 	d.note("version", "", statusInfo, "interlock %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	settings, err := p.settings()
 	if err != nil {
@@ -150,20 +149,6 @@ func (d *diagnosis) registered() int {
 		}
 	}
 	return count
-}
-
-// room writes and removes a file of roomNeeded bytes in the home: where nothing can be written nothing can be recorded, and what
-// can't be recorded is refused. SQLite's own trial would be a decision that is no canary's.
-func (d *diagnosis) room() {
-	file, err := os.CreateTemp(d.settings.Home, "doctor-*.tmp")
-	if err == nil {
-		defer os.Remove(file.Name())
-		_, err = file.Write(make([]byte, roomNeeded))
-		err = errors.Join(err, file.Sync(), file.Close())
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) { // without a home the store has failed and said so
-		d.note("room", "", statusFail, "nothing can be written to %s, so every call is refused; free some space or mend its mode: %s", d.settings.Home, err)
-	}
 }
 
 // server asks the server for its health, if there is one. Without one the hooks decide in process.

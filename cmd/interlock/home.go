@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"interlock"
@@ -107,6 +109,19 @@ func (p *program) waysHere(e *explanation) {
 	for i := range e.Ways {
 		for j := range e.Ways[i].Run {
 			e.Ways[i].Run[j] = p.printed(e.Ways[i].Run[j])
+		}
+	}
+}
+
+// noFile refuses a home that is a file, or lies below one.
+func noFile(home string) error {
+	for at := home; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() {
+			return interlock.Errorf(interlock.CodeInvalid, "--home", "%s is a file and no directory; name another home", at)
+		}
+		if err == nil || filepath.Dir(at) == at {
+			return nil
 		}
 	}
 }

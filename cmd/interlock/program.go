@@ -34,6 +34,9 @@ func (p *program) settings() (config.Config, error) {
 			return config.Config{}, err
 		}
 	}
+	if err := noFile(home); err != nil {
+		return config.Config{}, err
+	}
 	c, err := config.Load(home, p.globals.Config)
 	if err != nil {
 		return c, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -128,6 +127,9 @@ func (c *setupCommand) look(p *program) (*setup, error) {
 	if err := s.lookAgents(); err != nil {
 		return nil, err
 	}
+	if err := s.lookRoom(roomOf); err != nil {
+		return nil, err
+	}
 	return s, s.lookService()
 }
 
@@ -139,14 +141,8 @@ func (s *setup) lookHome() error {
 			return err
 		}
 	}
-	for at := home; ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err == nil && !info.IsDir() {
-			return interlock.Errorf(interlock.CodeInvalid, "--home", "%s is a file and no directory; name another home", at)
-		}
-		if err == nil || filepath.Dir(at) == at {
-			break
-		}
+	if err := noFile(home); err != nil {
+		return err
 	}
 	var err error
 	if s.home, err = s.registeredHome(); err != nil {

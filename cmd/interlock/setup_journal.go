@@ -54,7 +54,10 @@ func (j *journal) keep(path string) error {
 		return copyAside(j, path, info)
 	}
 	j.kept = append(j.kept, aside)
-	j.did(func() error { return os.Rename(aside, path) })
+	j.did(func() error {
+		// Where the file is still the very one, renaming does nothing and leaves both names.
+		return errors.Join(os.Rename(aside, path), unlessMissing(os.Remove(aside)))
+	})
 	return nil
 }
 

@@ -48,6 +48,11 @@ func (c *upCommand) Run(p *program) error {
 	if _, err := checkpointTargets(settings.CheckpointTo); err != nil {
 		return err
 	}
+	if !exists(settings.Home) {
+		if err := canListen(settings); err != nil {
+			return err
+		}
+	}
 	tuneServer()
 	backend, err := embedded.OpenConfig(p.ctx, settings)
 	if err != nil {
@@ -241,21 +246,38 @@ func listen(settings config.Config) (*listeners, error) {
 		l.close()
 		return nil, interlock.Errorf(interlock.CodeUnavailable, "--home", "the socket can't be kept to its user")
 	}
+	if l.tcp, err = listenTCP(settings); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// listenTCP opens the TCP door, unless it is switched off.
+func listenTCP(settings config.Config) (net.Listener, error) {
 	if settings.Listen == "off" {
-		return l, nil
+		return nil, nil
 	}
 	host, _, err := net.SplitHostPort(settings.Listen)
 	if err != nil || !isLoopback(host) && !settings.AllowRemote {
-		l.close()
 		return nil, interlock.Errorf(interlock.CodeInvalid, "--listen",
 			"%.60q is not a loopback address such as 127.0.0.1:7433; allow_remote in the settings permits others", settings.Listen)
 	}
-	if l.tcp, err = net.Listen("tcp", settings.Listen); err != nil {
-		l.close()
+	door, err := net.Listen("tcp", settings.Listen)
+	if err != nil {
 		return nil, interlock.Errorf(interlock.CodeUnavailable, "--listen",
 			"%s can't be listened on; is it in use? Name another with --listen", settings.Listen)
 	}
-	return l, nil
+	return door, nil
+}
+
+// canListen fails where a server could not listen. It is asked before a home is made: what can't start leaves nothing behind.
+func canListen(settings config.Config) error {
+	door, err := listenTCP(settings)
+	if err != nil || door == nil {
+		return err
+	}
+	return door.Close()
 }
 
 // objectors names the rules and the profile's rows that may object now, for counting.

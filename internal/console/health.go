@@ -19,11 +19,8 @@ type check struct {
 // Space is how much room a disk has, in bytes.
 type Space struct{ Free, Total uint64 }
 
-// Below these a disk is worth a word, and a worry.
-const (
-	littleSpace = 2 << 30
-	noSpace     = 256 << 20
-)
+// noSpace is the room below which a disk is a worry; below LittleSpace it is worth a word.
+const noSpace = 256 << 20
 
 // checks are what else the overview says about how things are. What can't be asked is said to be so.
 func (c *Console) checks(r *http.Request) []check {
@@ -78,7 +75,7 @@ func (c *Console) diskCheck() check {
 	switch {
 	case space.Free < noSpace:
 		one.State, one.Says = "bad", one.Says+": when it is full, nothing is allowed any more"
-	case space.Free < littleSpace:
+	case space.Little():
 		one.State = "warn"
 	}
 	return one

@@ -75,7 +75,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Unordered  bool // nobody with the admin role ordered the operator's rules that are in force
 		Refused    interlock.Digest
 		Holds      []ledger.HoldBody
-		Stopped    *stopped // nil: nothing is
+		Stopped    *stopped          // nil: nothing is
 		Acting     []ledger.HoldBody // phases and breakers
 		Head       ledger.Head
 		Key        *auditlog.PublicKey

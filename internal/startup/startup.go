@@ -47,7 +47,7 @@ func For(goos string, user User, p Program) (s Service, known bool) {
 	case "darwin":
 		return launchd(user, p), true
 	case "windows":
-		return scheduled(p), true
+		return scheduled(user, p), true
 	}
 	return Service{}, false
 }
@@ -112,19 +112,4 @@ func launchd(user User, p Program) Service {
 
 func xmlText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
-}
-
-func scheduled(p Program) Service {
-	words := []string{`"` + p.Path + `"`}
-	for _, arg := range p.Args {
-		words = append(words, `"`+arg+`"`)
-	}
-	return Service{
-		Kind:  "scheduled task",
-		Probe: []string{"schtasks", "/Query", "/FO", "LIST"},
-		Start: [][]string{{"schtasks", "/Create", "/F", "/SC", "ONLOGON", "/RL", "LIMITED", "/TN", taskName, "/TR",
-			strings.Join(words, " ")}, {"schtasks", "/Run", "/TN", taskName}},
-		Stop: [][]string{{"schtasks", "/End", "/TN", taskName}, {"schtasks", "/Delete", "/F", "/TN", taskName}},
-		Logs: "schtasks /Query /V /FO LIST /TN " + taskName,
-	}
 }
