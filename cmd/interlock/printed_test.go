@@ -48,7 +48,7 @@ func printedCommands(page string, whole bool) (out []string) {
 	for _, line := range strings.Split(strings.ReplaceAll(page, "\\\n", " "), "\n") {
 		if fence := strings.TrimSpace(line); strings.HasPrefix(fence, "```") {
 			block = !block
-			fenced = block && (fence == "```" || fence == "```sh" || fence == "```bash")
+			fenced = block && (fence == "```" || strings.HasPrefix(fence, "```sh"))
 			continue
 		}
 		if !fenced && !whole || strings.HasPrefix(strings.TrimSpace(line), "#") {
