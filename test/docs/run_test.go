@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"interlock/test/terminal"
 )
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // maxNotRun is the largest part of all printed commands, in percent, that may be marked as not run. What is marked needs a cluster, a
 // package registry, another operating system or a file that only the reader has.
-const maxNotRun = 15
+const maxNotRun = 5
 
 // TestPrintedCommandsRun runs the commands of every page in order, in a throw-away user's shell at a terminal.
 func TestPrintedCommandsRun(t *testing.T) {
@@ -69,10 +70,13 @@ func TestPrintedCommandsRun(t *testing.T) {
 		}
 	}
 	t.Logf("%d printed commands, %d of them not run", all, left)
-	if all < 80 || left*100 > all*maxNotRun {
+	if all < 150 || left*100 > all*maxNotRun {
 		t.Errorf("%d of %d printed commands are marked as not run; at most %d in 100 may be", left, all, maxNotRun)
 	}
 }
+
+// patience is how long one page may take; a busy machine needs a few seconds for most.
+const patience = 3 * time.Minute
 
 // person is a throw-away user: the environment of their shell and the directory with what the runner keeps.
 func person(t *testing.T) (home, keeps string, env []string) {
@@ -127,9 +131,16 @@ func (p page) run(t *testing.T) {
 	shell.Env = env
 	var out bytes.Buffer
 	shell.Stdout, shell.Stderr = &out, &out
-	if screen, err := terminal.Run(shell); err != nil {
-		t.Fatalf("%v\n%s\nat the terminal:\n%s", err, out.String(), screen)
+	hangs := time.AfterFunc(patience, func() { _ = shell.Process.Kill() }) // its children are told that the terminal is gone
+	screen, err := terminal.Run(shell)
+	if !hangs.Stop() {
+		err = fmt.Errorf("a command waits for ever: %w", err)
 	}
+	if err != nil {
+		printed, _ := filepath.Glob(filepath.Join(keeps, "*.sh"))
+		t.Fatalf("%v, in block %d\n%s\nat the terminal:\n%s", err, len(printed)-1, out.String(), screen)
+	}
+	t.Log(out.String())
 	p.compare(t, keeps)
 }
 

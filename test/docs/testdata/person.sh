@@ -2,6 +2,10 @@
 # The blocks of one page are run in one such shell, in order.
 set -eEuo pipefail
 cd "$HOME"
+mkdir "$RUNNER/bin"
+printf '#!/bin/sh\nexit 1\n' >"$RUNNER/bin/systemctl" # no service is left behind with whoever runs the tests
+chmod 700 "$RUNNER/bin/systemctl"
+PATH=$RUNNER/bin:$PATH
 declare -A stands
 place="the beginning"
 number=0
@@ -18,18 +22,18 @@ at() {
 	for word in "${!stands[@]}"; do text=${text//"$word"/"${stands[$word]}"}; done
 	text=${text//127.0.0.1:7433/127.0.0.1:$PORT}
 	printf '%s' "$text" >"$RUNNER/$number.sh"
-	exec 3>"$out"
+	exec 8>"$out" # 3 is the terminal, which has to stay open
 	if [ "$want" != 0 ]; then
 		set +e
-		eval "$text" >&3 2>&1 </dev/null
+		eval "$text" >&8 2>&1 </dev/null
 		status=$?
 		set -e
 	elif [ -n "$types" ]; then
-		eval "$text" >&3 2>&1 < <(yes "$types" || true)
+		eval "$text" >&8 2>&1 < <(yes "$types" || true)
 	else
-		eval "$text" >&3 2>&1 </dev/null
+		eval "$text" >&8 2>&1 </dev/null
 	fi
-	exec 3>&-
+	exec 8>&-
 	if [ "$status" != "$want" ]; then
 		echo "$place: ends with $status and not with $want" >&2
 		exit 1
@@ -73,6 +77,8 @@ interlock() {
 		args+=("$word")
 		[ "$word" != "$serves" ] || args+=(--ready "$ready")
 	done
+	word=$*
+	case "$word" in *"--ready "*) word=${word#*--ready } ready=${word%% *} ;; esac
 	case "$serves $* " in up*" --listen "*) ;; up*) args+=(--listen "127.0.0.1:$PORT") ;; esac
 	command interlock "${args[@]}" </dev/null >>"$RUNNER/server.log" 2>&1 &
 	server=$!
