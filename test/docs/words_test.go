@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -192,4 +193,31 @@ func sources(t *testing.T) string {
 		}
 	}
 	return all.String()
+}
+
+// TestTheFirstScreenIsTrue: what the README says is stopped, asked about and let pass, is.
+func TestTheFirstScreenIsTrue(t *testing.T) {
+	text, err := os.ReadFile(root + "/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| it stops |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	_, _, env := person(t)
+	judged := 0
+	for _, row := range strings.Split(table, "\n")[2:] {
+		for i, command := range quoted.FindAllString(row, -1) {
+			want := []int{20, 10, 0}[i]
+			check := exec.Command(filepath.Join(built, "interlock"), "check", "--", strings.Trim(command, "`"))
+			check.Env = env
+			said, err := check.CombinedOutput()
+			if check.ProcessState == nil || check.ProcessState.ExitCode() != want {
+				t.Errorf("%s: want status %d, %v: %s", command, want, err, said)
+			}
+			judged++
+		}
+	}
+	if judged != 12 {
+		t.Errorf("%d commands stand on the first screen", judged)
+	}
 }
