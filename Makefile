@@ -6,7 +6,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build install run release test fuzz escape load eval redteam mutants bench fmt generate clean
+.PHONY: help setup build install run release docs test fuzz escape load eval redteam mutants bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -38,6 +38,10 @@ install: ## set Interlock up on this machine (ARGS="--yes", --dry-run and others
 release: ## build what is handed out into ./dist (MODULE=host/owner/interlock rewrites the module path, SITE=URL, ONLY=os/arch,…)
 	@scripts/setup.sh build
 	go run ./release -out dist -only "$(ONLY)"
+
+docs: ## make a site of the documentation in ./site: open site/index.html, no server needed
+	@scripts/setup.sh build
+	go run ./docs/generator -out site
 
 run: ## start Interlock on ./var, make one decision and stay in the foreground
 	@scripts/setup.sh run
@@ -94,4 +98,4 @@ generate: ## write the generated files again
 	go generate ./...
 
 clean: ## remove what was built, not what was logged
-	rm -rf bin bench/peer
+	rm -rf bin site bench/peer

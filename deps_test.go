@@ -88,6 +88,7 @@ github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
 std only                                                < bench/redteam, bench/mutants, release
+github.com/yuin/goldmark                                < docs/generator
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
 everything                                              < bench/eval, bench/run, bench/screens    (never store/sqlite, never store/postgres)
 `

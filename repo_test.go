@@ -26,7 +26,7 @@ import (
 )
 
 // unkept are directories that are no part of the repository's text: what git ignores, and what others wrote.
-var unkept = []string{".git", "bin", "dist", "var", "node_modules", "bench/peer"}
+var unkept = []string{".git", "bin", "dist", "site", "var", "node_modules", "bench/peer"}
 
 // repoFiles returns the names of the repository's files below root, sorted, with slashes.
 func repoFiles(t *testing.T, root fs.FS) []string {

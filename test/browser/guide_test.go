@@ -21,7 +21,7 @@ func guide(t *testing.T, heading string) (blocks []string) {
 	}
 	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	for _, block := range regexp.MustCompile("(?s)```[a-z]*\n(.*?)```").FindAllStringSubmatch(section, -1) {
+	for _, block := range regexp.MustCompile("(?s)```[a-z]*[^\n]*\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		blocks = append(blocks, block[1])
 	}
 	if !found || len(blocks) == 0 {
