@@ -19,7 +19,7 @@ var sameWord = map[string]string{
 	"AgentRecord": "agent", "Annotations": "annotation", "ApprovalRequest": "request", "ChallengeKind": "challenge", "Condition": "rule",
 	"DangerRule": "danger", "DryRun": "dry run", "EventType": "event", "ImpactKind": "impact", "Kind": "action",
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
-	"RequestStatus": "request", "SettledBy": "settled", "Settlement": "settled",
+	"RequestStatus": "request", "SignalKind": "signal", "SettledBy": "settled", "Settlement": "settled",
 }
 
 // forPrograms are types that only programs in Go meet.
