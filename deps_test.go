@@ -76,7 +76,8 @@ advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
-identity, ruletest                                      < console
+admission                                               < explain
+identity, ruletest, explain                             < console
 replay                                                  < console, httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 mcpaql/published                                        < mcpaql/evidence

@@ -40,7 +40,7 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)
 		},
-		Always: standingYes(p, backend),
+		Always: standingYes(p, backend), Try: trial(p, backend),
 		WhatIf: past.WhatIf, Shadow: past.Shadow, Warnings: warnings, Latency: latency,
 		Disk: func() (console.Space, error) { return roomOf(settings.Home) },
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {

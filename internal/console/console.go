@@ -77,6 +77,8 @@ type Config struct {
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
 	// Always makes a standing yes of what a request asked, as an operator wants it, and tries it on the past. Optional.
 	Always func(ctx context.Context, request string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error)
+	// Try explains an action that somebody supposes. It records nothing and asks nobody. Optional.
+	Try func(ctx context.Context, t Trial) (Tried, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
 	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.

@@ -96,6 +96,7 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"counted": counted,
 		"many":    counted,
 		"titled":  titled,
+		"trying":  trying,
 		"marked":  marked,
 		"words":   func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
 		"touches": touches,

@@ -65,6 +65,8 @@ func (c *Console) views() []view {
 		{"GET /rules", seeing, c.rulesPage},
 		{"GET /rules/{id}", seeing, c.rulePage},
 		{"GET /rules/past", seeing, c.pastPage},
+		{"GET /rules/try", reading, c.tryPage},
+		{"POST /rules/try", reading, c.tryAction},
 		{"GET /audit", auditing, c.auditPage},
 		{"GET /events/{id}", auditing, c.eventPage},
 		{"GET /audit/export", auditing, c.exportLog},
