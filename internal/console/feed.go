@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -252,25 +251,7 @@ func rowOf(index int64, d auditlog.Decided) row {
 const maxSummary = 160
 
 // summary is an action on one line.
-func summary(a interlock.Action) string {
-	if a.Input != "" {
-		return shorten(a.Input, maxSummary)
-	}
-	var named struct {
-		Path   string `json:"path"`
-		Method string `json:"method"`
-		URL    string `json:"url"`
-	}
-	_ = json.Unmarshal(a.Arguments, &named) // what is not there stays empty
-	switch {
-	case a.Kind == interlock.KindFile && named.Path != "":
-		return shorten(strings.TrimSpace(a.Tool+" "+named.Path), maxSummary)
-	case a.Kind == interlock.KindHTTP && named.URL != "":
-		return shorten(strings.TrimSpace(named.Method+" "+named.URL), maxSummary)
-	default:
-		return shorten(strings.TrimSpace(a.Tool+" "+string(a.Arguments)), maxSummary)
-	}
-}
+func summary(a interlock.Action) string { return shorten(auditlog.ActionLine(a), maxSummary) }
 
 // feed is what the first page shows.
 type feed struct {
