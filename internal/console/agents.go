@@ -25,7 +25,7 @@ type agent struct {
 	Failed     int // wrong codes within the window
 	Seen       time.Time
 	Counts     tallies
-	Week       *week
+	Week       *spark
 }
 
 // tallies count answers.
@@ -108,7 +108,7 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 	}
 	c.counter.view(r.Context(), func(rolled *rollup) {
 		for id, a := range agents { // any order: each is told alike
-			a.Week = weekOf(rolled.agents[id], c.config.Now())
+			a.Week = rolled.week(id, c.config.Now())
 		}
 	})
 	list := make([]*agent, 0, len(agents))

@@ -61,6 +61,9 @@ func instant(name, text string, into *time.Time) error {
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, "2006-01-02"} {
 		if at, err := time.Parse(layout, text); err == nil {
+			if name == "until" && layout == "2006-01-02" {
+				at = at.AddDate(0, 0, 1) // that day is meant whole
+			}
 			*into = at
 			return nil
 		}

@@ -200,6 +200,7 @@ func (c *Console) routes() *http.ServeMux {
 	mux.HandleFunc("GET /warnings", c.warningsPart)
 	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
+	mux.Handle("POST /filters", c.signedIn(c.keepFilter))
 	mux.Handle("POST /passkeys/remove", c.signedIn(c.removePasskey))
 	for _, one := range c.views() {
 		mux.Handle(one.pattern, c.entitled(one.needs, one.handler))
@@ -333,6 +334,7 @@ type page struct {
 	Tabs     []tab
 	Rights   right
 	Warnings []string // see [Config.Warnings]
+	Filters  *shelfOf // nil: the page has none
 	Data     any
 }
 
@@ -347,6 +349,9 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	p := page{Title: title, CSRF: c.csrf(r), Path: r.URL.Path, Data: data}
 	if operator, ok := c.operator(r); ok {
 		p.Operator, p.Rights, p.Tabs, p.Warnings = &operator, rightsOf(operator.Role), c.tabs(r), c.warnings()
+		if status == http.StatusOK {
+			p.Filters = c.shelf(r, operator.Name)
+		}
 	}
 	var b bytes.Buffer
 	if err := c.pages[name].ExecuteTemplate(&b, "layout.html", p); err != nil {

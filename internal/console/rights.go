@@ -65,6 +65,8 @@ func (c *Console) views() []view {
 		{"GET /rules", seeing, c.rulesPage},
 		{"GET /rules/{id}", seeing, c.rulePage},
 		{"GET /rules/past", seeing, c.pastPage},
+		{"POST /rules/{id}/suppress", reading | answering, c.draftSuppression},
+		{"POST /suppressions/{id}/lift", answering, c.liftSuppression},
 		{"GET /rules/try", reading, c.tryPage},
 		{"POST /rules/try", reading, c.tryAction},
 		{"GET /audit", auditing, c.auditPage},

@@ -56,7 +56,7 @@ type tryImpact struct {
 
 // tryPage offers to explain any action.
 func (c *Console) tryPage(w http.ResponseWriter, r *http.Request) {
-	c.render(w, r, http.StatusOK, "try.html", "Try an action", triedPage{Trial: Trial{Kind: interlock.KindShell}, Kinds: interlock.Kinds()})
+	c.render(w, r, http.StatusOK, "try.html", "Try an action", tryOf(interlock.Kinds()))
 }
 
 // tryAction explains the action that a form describes, as `interlock explain` does. Only whoever governs has scripts of this machine's
@@ -148,6 +148,11 @@ type tryForm struct {
 	Trial
 	Kinds []interlock.Kind
 	CSRF  string
+}
+
+// tryOf is a form for an action that nobody has named yet.
+func tryOf(kinds []interlock.Kind) triedPage {
+	return triedPage{Trial: Trial{Kind: interlock.KindShell}, Kinds: kinds}
 }
 
 func trying(p triedPage, csrf string) tryForm { return tryForm{p.Trial, p.Kinds, csrf} }
