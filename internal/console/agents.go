@@ -2,9 +2,14 @@ package console
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
+	"net/url"
+	"slices"
 	"sort"
+	"strconv"
+	"strings"
 	"time"
 
 	"interlock"
@@ -26,6 +31,106 @@ type agent struct {
 	Seen       time.Time
 	Counts     tallies
 	Week       *spark
+	active     bool // within the times that are looked at
+}
+
+// Rungs are the levels below and at the agent's, for a small drawing.
+func (a *agent) Rungs() (drawn []bool) {
+	for level := interlock.TrustUntested; level <= interlock.TrustCertified; level++ {
+		drawn = append(drawn, level <= a.InForce)
+	}
+	return drawn
+}
+
+// Held reports whether anything stands about the agent.
+func (a *agent) Held() bool {
+	return !a.Revoked.IsZero() || a.Block != "" || a.Pause != "" || a.Pending > 0 || a.Grants > 0 || a.Failed > 0
+}
+
+// Next is the level above the agent's; empty at the top and for one that nobody registered.
+func (a *agent) Next() string {
+	if !a.Registered || a.InForce >= interlock.TrustCertified || !a.Revoked.IsZero() {
+		return ""
+	}
+	return (a.InForce + 1).String()
+}
+
+// Takes says what the next step takes.
+func (a *agent) Takes() string { return takes(a.InForce + 1) }
+
+// An agentsFilter says which agents the page lists. Empty fields say nothing.
+type agentsFilter struct {
+	Q        string // part of the name, the type or the owner
+	Standing string
+	dated    // those that proposed something within these times
+	page     int64
+}
+
+// standings are what agents can be looked for by, with what people call it.
+func standings() [][2]string {
+	return [][2]string{{"held", "paused or blocked"}, {"waiting", "waiting for an answer"}, {"granted", "with a grant"},
+		{"registered", "registered"}, {"unregistered", "not registered"}, {"revoked", "revoked"}}
+}
+
+func agentsFilterOf(query url.Values) (f agentsFilter, err error) {
+	f = agentsFilter{Q: query.Get("q"), Standing: query.Get("standing")}
+	if len(f.Q) > maxFilter {
+		return f, interlock.Errorf(interlock.CodeInvalid, "q", "is longer than %d bytes", maxFilter)
+	}
+	if f.Standing != "" && !slices.ContainsFunc(standings(), func(s [2]string) bool { return s[0] == f.Standing }) {
+		return f, interlock.Errorf(interlock.CodeInvalid, "standing", "%.40q is nothing that agents are looked for by", f.Standing)
+	}
+	if f.dated, err = datedOf(query); err != nil {
+		return f, err
+	}
+	return f, indexed(query, "page", &f.page)
+}
+
+// Any reports whether the filter leaves anything out.
+func (f agentsFilter) Any() bool {
+	f.page = 0
+	return f != agentsFilter{}
+}
+
+// at is the address of a page of the list.
+func (f agentsFilter) at(page int64) string {
+	query := url.Values{}
+	for _, field := range [][2]string{{"q", f.Q}, {"standing", f.Standing}, {"since", f.Since}, {"until", f.Until}} {
+		if field[1] != "" {
+			query.Set(field[0], field[1])
+		}
+	}
+	if page > 0 {
+		query.Set("page", strconv.FormatInt(page, 10))
+	}
+	return address("/agents", query)
+}
+
+func (f agentsFilter) holds(a *agent) bool {
+	switch f.Standing {
+	case "held":
+		if a.Block == "" && a.Pause == "" {
+			return false
+		}
+	case "waiting":
+		if a.Pending == 0 {
+			return false
+		}
+	case "granted":
+		if a.Grants == 0 {
+			return false
+		}
+	case "registered", "unregistered":
+		if a.Registered != (f.Standing == "registered") {
+			return false
+		}
+	case "revoked":
+		if a.Revoked.IsZero() {
+			return false
+		}
+	}
+	text := strings.ToLower(a.ID + "\n" + a.Type + "\n" + a.Principal)
+	return (a.active || !f.Dated()) && strings.Contains(text, strings.ToLower(f.Q))
 }
 
 // tallies count answers.
@@ -43,6 +148,9 @@ func (t *tallies) add(v interlock.Verdict) {
 		t.Deny++
 	}
 }
+
+// Any reports whether anything was counted.
+func (t tallies) Any() bool { return t.sum() > 0 }
 
 // A run is one execution of an agent, as far as the newest events tell.
 type run struct {
@@ -62,11 +170,16 @@ func (r run) Left() int { return max(r.Loop.Limit-r.Loop.Step, 0) }
 const (
 	agentReads = 1000
 	agentRuns  = 50
+	agentRows  = 50 // agents on one page
 )
 
 // agentsPage lists agents with what stands about them, and their newest runs.
 func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
-	entries, err := c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
+	f, err := agentsFilterOf(r.URL.Query())
+	var entries []interlock.Entry
+	if err == nil {
+		entries, err = c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
+	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -80,7 +193,8 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			lately = append(lately, d)
 		}
 	}
-	agents, more, err := c.agents(r.Context(), lately)
+	week, come := c.weeks(r, f)
+	agents, more, err := c.agents(r.Context(), lately, week)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -106,42 +220,92 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			one.Loop = l
 		}
 	}
-	c.counter.view(r.Context(), func(rolled *rollup) {
-		for id, a := range agents { // any order: each is told alike
-			a.Week = rolled.week(id, c.config.Now())
-		}
-	})
 	list := make([]*agent, 0, len(agents))
-	for _, a := range agents {
-		list = append(list, a)
+	for id, a := range agents { // any order: sorted below
+		if one, known := week[id]; known {
+			a.Week, a.active = one.spark, one.active
+			if a.Seen.IsZero() {
+				a.Seen = one.last
+			}
+		}
+		if f.holds(a) {
+			list = append(list, a)
+		}
 	}
+	runs = slices.DeleteFunc(runs, func(one *run) bool { return !f.holds(agents[one.Agent]) })
 	sort.Slice(list, func(i, j int) bool {
 		return list[i].Seen.After(list[j].Seen) || list[i].Seen.Equal(list[j].Seen) && list[i].ID < list[j].ID
 	})
+	passed, newer, older := len(list), "", ""
+	if f.page > 0 {
+		newer = f.at(f.page - 1)
+	}
+	list = list[min(int(min(f.page, maxWaiting))*agentRows, len(list)):]
+	if len(list) > agentRows {
+		list, older = list[:agentRows], f.at(f.page+1)
+	}
 	c.render(w, r, http.StatusOK, "agents.html", "Agents and runs", struct {
-		Agents []*agent
-		Runs   []*run
-		Looked int
-		More   int
-	}{list, runs[:min(len(runs), agentRuns)], len(entries), more})
+		Filter    agentsFilter
+		Standings [][2]string
+		Agents    []*agent
+		Runs      []*run
+		Looked    int
+		More      int
+		All       int
+		Whole     bool // all of the month is counted
+		Passed    int
+		Newer     string
+		Older     string
+	}{f, standings(), list, runs[:min(len(runs), agentRuns)], len(entries), more, len(agents), come.Whole, passed, newer, older})
 }
 
-// agents are those that decided something lately and, as far as a page lists them, the others that are registered, with what
+// A weekOf is what was counted of an agent lately.
+type weekOf struct {
+	*spark
+	active bool
+	last   time.Time
+}
+
+// weeks is what was counted of each agent that is counted by name.
+func (c *Console) weeks(r *http.Request, f agentsFilter) (weeks map[string]weekOf, come counting) {
+	weeks = map[string]weekOf{}
+	now := c.config.Now()
+	come = c.counter.view(r.Context(), func(rolled *rollup) {
+		for id, one := range rolled.agents { // any order: fills a map
+			if id == "" { // all others
+				continue
+			}
+			from, to := f.bounds(now)
+			times, _ := rolled.between(one, from, to)
+			all, last := rolled.between(one, now.AddDate(0, 0, -monthSteps), now)
+			if all > 0 {
+				weeks[id] = weekOf{rolled.week(id, now), times > 0, last}
+			}
+		}
+	})
+	return weeks, come
+}
+
+// agents are those that decided something lately, or in the last month as far as that is counted, and, as far as a page lists them, the others that are registered, with what
 // stands about each. more says how many are registered besides.
-func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents map[string]*agent, more int, err error) {
+func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks map[string]weekOf) (agents map[string]*agent, more int, err error) {
 	backend := c.config.Backend
 	registered, err := admission.Listed[interlock.AgentRecord](ctx, backend, ledger.Agent, newest(math.MinInt64))
 	if err != nil {
 		return nil, 0, err
 	}
-	seen, err := agentsOf(ctx, c, lately, func(d auditlog.Decided) string { return d.Proposal.Requester.Agent })
+	names := slices.Sorted(maps.Keys(weeks))
+	for _, d := range lately {
+		names = append(names, d.Proposal.Requester.Agent)
+	}
+	seen, err := agentsOf(ctx, c, names, func(name string) string { return name })
 	if err != nil {
 		return nil, 0, err
 	}
 	agents = map[string]*agent{}
 	put := func(record interlock.AgentRecord, registered bool) {
 		if agents[record.ID] == nil {
-			agents[record.ID] = &agent{AgentRecord: record, InForce: record.TrustAt(c.config.Now()), Registered: registered}
+			agents[record.ID] = &agent{AgentRecord: record, InForce: c.trustHere(record, registered), Registered: registered}
 		}
 	}
 	for _, record := range registered.Rows {
@@ -170,6 +334,9 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 		put(interlock.AgentRecord{ID: by.Agent, Principal: by.Principal}, false)
 		mention(by.Agent, by.Principal)
 	}
+	for id := range weeks { // any order: fills a map
+		put(interlock.AgentRecord{ID: id}, false)
+	}
 	for id, a := range agents { // any order: what is read of each is told apart by its name
 		mention(id, a.Principal)
 		about = append(about, under(ledger.Challenge, ledger.Of(id)))
@@ -193,7 +360,7 @@ func (c *Console) tell(agents map[string]*agent, standing ledger.Standing) {
 		}
 	}
 	for _, request := range standing.Requests { // any order: counts
-		if a := agents[request.Requester.Agent]; a != nil && request.Waits(now) {
+		if a := agents[request.Requester.Agent]; a != nil && request.Waits(now) && waitsHere(&request) {
 			a.Pending++
 		}
 	}

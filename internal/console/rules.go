@@ -148,9 +148,18 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	})
+	drawn := 0
 	sort.SliceStable(list, func(i, j int) bool {
 		return list[i].Spoke > list[j].Spoke || list[i].Spoke == list[j].Spoke && hits(list[i].Hits) > hits(list[j].Hits)
 	})
+	for i := range list {
+		if list[i].Trend == nil {
+			continue
+		}
+		if drawn++; drawn > maxDrawn {
+			list[i].Trend = nil // its number is enough
+		}
+	}
 	c.render(w, r, http.StatusOK, "rules.html", "Rules", struct {
 		*lately
 		Filter rulesFilter
@@ -164,6 +173,9 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 	}{counted, f, list, rules.Digest(), len(rules.Rules()), come.Whole, orders,
 		[]string{interlock.Ask.String(), interlock.Deny.String(), interlock.Halt.String()}})
 }
+
+// maxDrawn is how many trends the list of rules draws; the others are numbers.
+const maxDrawn = 40
 
 // hits is how often a rule objected.
 func hits(h *auditlog.Hits) int {
