@@ -159,14 +159,11 @@ func (t *telling) anything() {
 
 func (t *telling) outcome() {
 	var took time.Duration
-	var effects []interlock.Effect
 	t.read("duration_ns", &took)
-	t.read("effects", &effects)
-	t.say(t.text("alert"), t.text("outcome"), t.text("detail"))
+	t.say(t.text("alert"), t.text("outcome"), t.text("detail")) // the detail of a run in a sandbox names the files
 	if took > 0 {
 		t.say("after " + took.Round(time.Millisecond).String())
 	}
-	t.changed(effects)
 }
 
 func (t *telling) dryRun() {

@@ -5,11 +5,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
-	"sort"
-	"strconv"
-	"strings"
 	"time"
 
 	"interlock"
@@ -58,81 +54,6 @@ func (a *agent) Next() string {
 // Takes says what the next step takes.
 func (a *agent) Takes() string { return takes(a.InForce + 1) }
 
-// An agentsFilter says which agents the page lists. Empty fields say nothing.
-type agentsFilter struct {
-	Q        string // part of the name, the type or the owner
-	Standing string
-	dated    // those that proposed something within these times
-	page     int64
-}
-
-// standings are what agents can be looked for by, with what people call it.
-func standings() [][2]string {
-	return [][2]string{{"held", "paused or blocked"}, {"waiting", "waiting for an answer"}, {"granted", "with a grant"},
-		{"registered", "registered"}, {"unregistered", "not registered"}, {"revoked", "revoked"}}
-}
-
-func agentsFilterOf(query url.Values) (f agentsFilter, err error) {
-	f = agentsFilter{Q: query.Get("q"), Standing: query.Get("standing")}
-	if len(f.Q) > maxFilter {
-		return f, interlock.Errorf(interlock.CodeInvalid, "q", "is longer than %d bytes", maxFilter)
-	}
-	if f.Standing != "" && !slices.ContainsFunc(standings(), func(s [2]string) bool { return s[0] == f.Standing }) {
-		return f, interlock.Errorf(interlock.CodeInvalid, "standing", "%.40q is nothing that agents are looked for by", f.Standing)
-	}
-	if f.dated, err = datedOf(query); err != nil {
-		return f, err
-	}
-	return f, indexed(query, "page", &f.page)
-}
-
-// Any reports whether the filter leaves anything out.
-func (f agentsFilter) Any() bool {
-	f.page = 0
-	return f != agentsFilter{}
-}
-
-// at is the address of a page of the list.
-func (f agentsFilter) at(page int64) string {
-	query := url.Values{}
-	for _, field := range [][2]string{{"q", f.Q}, {"standing", f.Standing}, {"since", f.Since}, {"until", f.Until}} {
-		if field[1] != "" {
-			query.Set(field[0], field[1])
-		}
-	}
-	if page > 0 {
-		query.Set("page", strconv.FormatInt(page, 10))
-	}
-	return address("/agents", query)
-}
-
-func (f agentsFilter) holds(a *agent) bool {
-	switch f.Standing {
-	case "held":
-		if a.Block == "" && a.Pause == "" {
-			return false
-		}
-	case "waiting":
-		if a.Pending == 0 {
-			return false
-		}
-	case "granted":
-		if a.Grants == 0 {
-			return false
-		}
-	case "registered", "unregistered":
-		if a.Registered != (f.Standing == "registered") {
-			return false
-		}
-	case "revoked":
-		if a.Revoked.IsZero() {
-			return false
-		}
-	}
-	text := strings.ToLower(a.ID + "\n" + a.Type + "\n" + a.Principal)
-	return (a.active || !f.Dated()) && strings.Contains(text, strings.ToLower(f.Q))
-}
-
 // tallies count answers.
 type tallies struct{ Allow, Ask, Deny, Halt int }
 
@@ -176,15 +97,32 @@ const (
 // agentsPage lists agents with what stands about them, and their newest runs.
 func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 	f, err := agentsFilterOf(r.URL.Query())
-	var entries []interlock.Entry
+	var lately []auditlog.Decided
+	page := agentsList{Filter: f, Standings: standings()}
 	if err == nil {
-		entries, err = c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
+		lately, page.Looked, err = c.decidedLately(r)
 	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	var lately []auditlog.Decided
+	week, come := c.weeks(r, f)
+	agents, more, err := c.agents(r.Context(), lately, week)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	runs := runsOf(lately, agents)
+	page.Runs = slices.DeleteFunc(runs, func(one *run) bool { return !f.holds(agents[one.Agent]) })
+	page.Runs = page.Runs[:min(len(page.Runs), agentRuns)]
+	page.All, page.More, page.Whole = len(agents), more, come.Whole
+	page.list(agents)
+	c.render(w, r, http.StatusOK, "agents.html", "Agents and runs", page)
+}
+
+// decidedLately are the decisions among the newest events.
+func (c *Console) decidedLately(r *http.Request) (lately []auditlog.Decided, looked int, err error) {
+	entries, err := c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
 	for _, e := range entries {
 		if !auditlog.IsDecision(e.Type) {
 			continue
@@ -193,19 +131,17 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			lately = append(lately, d)
 		}
 	}
-	week, come := c.weeks(r, f)
-	agents, more, err := c.agents(r.Context(), lately, week)
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	var runs []*run
+	return lately, len(entries), err
+}
+
+// runsOf counts what was decided lately, for its agents and for their runs, the newest first.
+func runsOf(lately []auditlog.Decided, agents map[string]*agent) (runs []*run) {
 	known := map[[2]string]*run{}
 	for _, d := range lately {
 		by := d.Proposal.Requester
 		a := agents[by.Agent]
 		a.Counts.add(answerOf(d))
-		if a.Seen.IsZero() {
+		if d.Event.Recorded.After(a.Seen) {
 			a.Seen = d.Event.Recorded
 		}
 		one := known[[2]string{by.Agent, by.Run}]
@@ -220,70 +156,7 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			one.Loop = l
 		}
 	}
-	list := make([]*agent, 0, len(agents))
-	for id, a := range agents { // any order: sorted below
-		if one, known := week[id]; known {
-			a.Week, a.active = one.spark, one.active
-			if a.Seen.IsZero() {
-				a.Seen = one.last
-			}
-		}
-		if f.holds(a) {
-			list = append(list, a)
-		}
-	}
-	runs = slices.DeleteFunc(runs, func(one *run) bool { return !f.holds(agents[one.Agent]) })
-	sort.Slice(list, func(i, j int) bool {
-		return list[i].Seen.After(list[j].Seen) || list[i].Seen.Equal(list[j].Seen) && list[i].ID < list[j].ID
-	})
-	passed, newer, older := len(list), "", ""
-	if f.page > 0 {
-		newer = f.at(f.page - 1)
-	}
-	list = list[min(int(min(f.page, maxWaiting))*agentRows, len(list)):]
-	if len(list) > agentRows {
-		list, older = list[:agentRows], f.at(f.page+1)
-	}
-	c.render(w, r, http.StatusOK, "agents.html", "Agents and runs", struct {
-		Filter    agentsFilter
-		Standings [][2]string
-		Agents    []*agent
-		Runs      []*run
-		Looked    int
-		More      int
-		All       int
-		Whole     bool // all of the month is counted
-		Passed    int
-		Newer     string
-		Older     string
-	}{f, standings(), list, runs[:min(len(runs), agentRuns)], len(entries), more, len(agents), come.Whole, passed, newer, older})
-}
-
-// A weekOf is what was counted of an agent lately.
-type weekOf struct {
-	*spark
-	active bool
-	last   time.Time
-}
-
-// weeks is what was counted of each agent that is counted by name.
-func (c *Console) weeks(r *http.Request, f agentsFilter) (weeks map[string]weekOf, come counting) {
-	weeks = map[string]weekOf{}
-	now := c.config.Now()
-	come = c.counter.view(r.Context(), func(rolled *rollup) {
-		for id, one := range rolled.agents { // any order: fills a map
-			if id == "" { // all others
-				continue
-			}
-			from, to := f.bounds(now)
-			times, _ := rolled.between(one, from, to)
-			all, last := rolled.between(one, now.AddDate(0, 0, -monthSteps), now)
-			if all > 0 {
-				weeks[id] = weekOf{rolled.week(id, now), times > 0, last}
-			}
-		}
-	})
-	return weeks, come
+	return runs
 }
 
 // agents are those that decided something lately, or in the last month as far as that is counted, and, as far as a page lists them, the others that are registered, with what
@@ -336,6 +209,11 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks m
 	}
 	for id := range weeks { // any order: fills a map
 		put(interlock.AgentRecord{ID: id}, false)
+	}
+	for id, a := range agents { // any order: each is told alike
+		if one, counted := weeks[id]; counted {
+			a.Week, a.active, a.Seen = one.spark, one.active, one.last
+		}
 	}
 	for id, a := range agents { // any order: what is read of each is told apart by its name
 		mention(id, a.Principal)
