@@ -26,13 +26,13 @@ func listed(page answer) (names []string) {
 func TestAgentsFilter(t *testing.T) {
 	h := open(t)
 	b := h.in("ada", quorum.RoleAdmin)
-	h.registered(interlock.AgentRecord{ID: "builder", Principal: "dana", Type: "ci", Trust: interlock.TrustValidated, Created: h.now()})
+	h.registered(interlock.AgentRecord{ID: "builder", Principal: "erin", Type: "ci", Trust: interlock.TrustValidated, Created: h.now()})
 	h.act("first", "r1", shell("ls"))
 	h.ask("second", "DELETE FROM users")
 	h.block("third")
 	b.counted("/")
 	for query, want := range map[string]string{
-		"": "third second first builder", "?q=DANA": "builder", "?standing=held": "third", "?standing=waiting": "second",
+		"": "third second first builder", "?q=ERIN": "builder", "?standing=held": "third", "?standing=waiting": "second",
 		"?standing=unregistered": "third second first", "?standing=registered": "builder", "?standing=granted": "", "?standing=revoked": "",
 		"?since=" + h.now().UTC().Format("2006-01-02T15:04"): "third second first", "?until=2020-01-01": "", "?q=first&standing=held": "",
 	} {
