@@ -51,9 +51,6 @@ func (a *agent) Next() string {
 	return (a.InForce + 1).String()
 }
 
-// Takes says what the next step takes.
-func (a *agent) Takes() string { return takes(a.InForce + 1) }
-
 // tallies count answers.
 type tallies struct{ Allow, Ask, Deny, Halt int }
 

@@ -15,7 +15,7 @@ import (
 func listed(page answer) (names []string) {
 	_, body, _ := strings.Cut(page.body, `id="agents"`)
 	body, _, _ = strings.Cut(body, "<h2>Runs</h2>")
-	for _, part := range strings.Split(body, `<td><a href="/feed?agent=`)[1:] {
+	for _, part := range strings.Split(body, `<td><a class="name" href="/feed?agent=`)[1:] {
 		names = append(names, between(part, "", `"`))
 	}
 	return names
@@ -100,7 +100,7 @@ func TestLadder(t *testing.T) {
 		t.Errorf("one agent's page:\n%s", text(one.body))
 	}
 	h.want("an agent that nobody registered", b.get("/trust?agent=nobody"), http.StatusOK, "No registered agent")
-	h.want("the list", b.get("/agents"), http.StatusOK, "next: certified, by an admin's signed order")
+	h.want("the list", b.get("/agents"), http.StatusOK, "next: certified, on evidence, by an admin")
 	for i := range 30 {
 		h.registered(interlock.AgentRecord{ID: fmt.Sprintf("bot%02d", i), Principal: "dana", Created: h.now()})
 	}

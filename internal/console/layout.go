@@ -99,6 +99,8 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"trying":  trying,
 		"signs":   signs,
 		"hits":    hits,
+		"by":      methodWords,
+		"browser": browserWords,
 		"tryOf":   tryOf,
 
 		"silencedHere": silencedHere,

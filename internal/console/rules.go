@@ -194,7 +194,11 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 	rules := facts.Rules()
 	rule, known := rules.Rule(id)
 	if !known {
-		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), nil)
+		page := ruleDetail{Missing: shorten(id, maxFilter)}
+		_, none := rules.Suppressible(id)
+		page.Row = none == nil
+		c.counter.view(r.Context(), func(rolled *rollup) { page.Trend = ruleTrend(rolled, id, c.config.Now()) })
+		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), &page)
 		return
 	}
 	counted, err := c.lately(r)
@@ -239,6 +243,8 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 // A ruleDetail is what the page of one rule shows.
 type ruleDetail struct {
 	*ruleset.Rule
+	Missing   string // the id, where no rule has it: what objected is a gate of its own
+	Row       bool   // or a row of a profile that can be kept silent
 	Hits      *auditlog.Hits
 	Decisions int
 	Results   []ruletest.Result

@@ -12,6 +12,7 @@ type spark struct {
 	Wide  int
 	Asked string // what was asked about, at the foot
 	Other string // everything else, on top of it
+	Class string // how that is coloured
 	All   int
 	Put   int // of them, how many were questions
 	Says  string
@@ -33,7 +34,7 @@ func (r *rollup) spark(one *named, now time.Time, steps int, hours int64) *spark
 	last := (hourOf(now)/hours + 1) * hours
 	first := last - int64(steps)*hours
 	all, asked := make([]int, steps), make([]int, steps)
-	s, most := &spark{Wide: steps * stepWide}, 0
+	s, most := &spark{Wide: steps * stepWide, Class: "allow"}, 0
 	for h := max(first, 0); h < last; h++ {
 		at := (h - first) / hours
 		n, put := r.in(one, h)
@@ -79,7 +80,7 @@ func (r *rollup) week(agent string, now time.Time) *spark {
 func (r *rollup) month(rule string, now time.Time) *spark {
 	s := r.spark(r.rules[rule], now, monthSteps, monthStep)
 	if s != nil {
-		s.Says = comma(int64(s.All)) + " in 30 days"
+		s.Says, s.Class = comma(int64(s.All))+" in 30 days", "deny"
 	}
 	return s
 }
