@@ -37,7 +37,7 @@ func actionOf(kind, dir string, input []byte) (interlock.Action, error) {
 	return interlock.Action{Kind: interlock.Kind(kind), Input: string(input), Dir: dir}, admission.CheckText("/input", string(input))
 }
 
-// trial explains what an operator supposes in the console, as `interlock explain` does, under the rules in force now. Nothing is
+// trial explains what an operator supposes in the console, as `interlock check --explain` does, under the rules in force now. Nothing is
 // recorded and nobody is asked.
 func trial(p *program, backend *embedded.Backend) func(context.Context, console.Trial) (console.Tried, error) {
 	return func(ctx context.Context, t console.Trial) (console.Tried, error) {

@@ -20,7 +20,7 @@ type Trial struct {
 	Input string // a text, or an object as JSON, as its kind takes it
 	Dir   string // where it would run; empty: nowhere in particular
 	Agent string // who would propose it; empty: one that nobody registered
-	Files bool   // scripts that it would run are read from this machine's disk, as `interlock explain --dir` does
+	Files bool   // scripts that it would run are read from this machine's disk, as `interlock check --explain --dir` does
 }
 
 // A Tried is what would be decided, and why.
@@ -59,7 +59,7 @@ func (c *Console) tryPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "try.html", "Try an action", tryOf(interlock.Kinds()))
 }
 
-// tryAction explains the action that a form describes, as `interlock explain` does. Only whoever governs has scripts of this machine's
+// tryAction explains the action that a form describes, as `interlock check --explain` does. Only whoever governs has scripts of this machine's
 // disk read for it.
 func (c *Console) tryAction(w http.ResponseWriter, r *http.Request) {
 	form := r.PostForm
@@ -76,13 +76,13 @@ func (c *Console) tryAction(w http.ResponseWriter, r *http.Request) {
 func (c *Console) explained(r *http.Request, t Trial) (page triedPage, err error) {
 	switch {
 	case c.config.Try == nil:
-		return page, interlock.Errorf(interlock.CodeUnavailable, "", "nothing can be tried here; `interlock explain` can")
+		return page, interlock.Errorf(interlock.CodeUnavailable, "", "nothing can be tried here; `interlock check --explain` can")
 	case !t.Kind.Valid():
 		return page, interlock.Errorf(interlock.CodeInvalid, "kind", "%.40q is not one of %v", t.Kind, interlock.Kinds())
 	case strings.TrimSpace(t.Input) == "":
 		return page, interlock.Errorf(interlock.CodeInvalid, "input", "is missing; write the command, or the call as JSON")
 	case len(t.Input) > maxTried:
-		return page, interlock.Errorf(interlock.CodeLimited, "input", "is longer than %d bytes; `interlock explain -` takes more", maxTried)
+		return page, interlock.Errorf(interlock.CodeLimited, "input", "is longer than %d bytes; `interlock check --explain -` takes more", maxTried)
 	case len(t.Dir) > maxPath || t.Dir != "" && !absolute(t.Dir):
 		return page, interlock.Errorf(interlock.CodeInvalid, "dir", "is no absolute path of a directory")
 	case len(t.Agent) > maxFilter:

@@ -14,7 +14,7 @@ import (
 	"interlock/internal/quorum"
 )
 
-// try explains as `interlock explain` does. What it was asked is remembered.
+// try explains as `interlock check --explain` does. What it was asked is remembered.
 func (h *house) try(_ context.Context, t console.Trial) (console.Tried, error) {
 	h.trials = append(h.trials, t)
 	action := interlock.Action{Kind: t.Kind, Input: t.Input, Dir: t.Dir}
@@ -95,5 +95,5 @@ func TestTry(t *testing.T) {
 	}
 	h.watch()
 	eve := h.in("eve", quorum.RoleAdmin)
-	h.want("where nothing can be tried", send(eve, eve.get("/rules/try"), "shell", "ls"), http.StatusServiceUnavailable, "interlock explain")
+	h.want("where nothing can be tried", send(eve, eve.get("/rules/try"), "shell", "ls"), http.StatusServiceUnavailable, "interlock check --explain")
 }
