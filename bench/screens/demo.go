@@ -41,7 +41,7 @@ func (d demo) pictures(all bool) []picture {
 		{"trust", "/trust", 640, nil},
 		{"grants", "/grants", 560, nil},
 		{"rules", "/rules", 820, nil},
-		{"rule", "/rules/git.force-push", 1900, nil}, {"try", "/rules/try", 700, nil},
+		{"rule", "/rules/fs.delete-root", 900, nil},
 		{"audit", "/audit", 760, []string{""}},
 		{"system", "/system", 900, nil},
 		{"sessions", "/sessions", 500, nil},
