@@ -47,6 +47,8 @@ interlock                                               < ledger
 engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
 ledger                                                  < replay
+admission                                               < explain
+explain                                                 < console
 engine                                                  < ruletest
 interlock                                               < notice
 notice                                                  < admission, notify, upstream
@@ -76,8 +78,7 @@ advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
-admission                                               < explain
-identity, ruletest, explain                             < console
+identity, ruletest                                      < console
 replay                                                  < console, httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 mcpaql/published                                        < mcpaql/evidence

@@ -40,12 +40,13 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)
 		},
-		Always: standingYes(p, backend), Try: trial(p, backend),
+		Always: standingYes(p, backend),
 		WhatIf: past.WhatIf, Shadow: past.Shadow, Warnings: warnings, Latency: latency,
 		Disk: func() (console.Space, error) { return roomOf(settings.Home) },
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return dryRunFor(ctx, backend.Store, request)
-		}})
+		},
+		Try: trial(p, backend)})
 	if err != nil {
 		return nil, err
 	}

@@ -72,13 +72,13 @@ type Config struct {
 	Decision func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error)
 	// DryRun finds what a request's action did when it was tried in a throw-away copy; nil where it was not. Optional.
 	DryRun func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error)
+	// Try explains an action that somebody supposes. It records nothing and asks nobody. Optional.
+	Try func(ctx context.Context, t Trial) (Tried, error)
 	// WhatIf says what rules would have decided about the past, Shadow what decides beside the rules in force. Optional.
 	WhatIf func(ctx context.Context, q replay.Question) (replay.Report, error)
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
 	// Always makes a standing yes of what a request asked, as an operator wants it, and tries it on the past. Optional.
 	Always func(ctx context.Context, request string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error)
-	// Try explains an action that somebody supposes. It records nothing and asks nobody. Optional.
-	Try func(ctx context.Context, t Trial) (Tried, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
 	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.
@@ -200,7 +200,6 @@ func (c *Console) routes() *http.ServeMux {
 	mux.HandleFunc("GET /warnings", c.warningsPart)
 	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
-	mux.Handle("POST /filters", c.signedIn(c.keepFilter))
 	mux.Handle("POST /passkeys/remove", c.signedIn(c.removePasskey))
 	for _, one := range c.views() {
 		mux.Handle(one.pattern, c.entitled(one.needs, one.handler))
@@ -212,6 +211,7 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("POST /pending/{id}", c.signedIn(c.answerOne))
 	mux.Handle("POST /pending/{id}/grant", c.signedIn(c.draftGrant))
 	mux.Handle("POST /grants/{id}", c.signedIn(c.signGrant))
+	mux.Handle("POST /filters", c.signedIn(c.keepFilter))
 	mux.Handle("GET /pending/{id}/always", c.entitled(reading|answering, c.alwaysPage))
 	mux.Handle("POST /pending/{id}/always", c.entitled(reading|answering, c.draftAlways))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
