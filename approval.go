@@ -191,6 +191,12 @@ type Outcome struct {
 	Anywhere Digest `json:"anywhere_digest,omitempty"`
 
 	Sandboxed bool `json:"sandboxed,omitempty"` // it ran in Interlock's own sandbox, or what ran was `interlock exec` with it
+
+	// What a run in a sandbox wrote, as far as the sandbox looked at it. How it differs from what was there is not recorded.
+	Effects []Effect `json:"effects,omitempty"`
+	Partial bool     `json:"partial,omitempty"` // there was more than is listed
+	Overlay bool     `json:"overlay,omitempty"` // it wrote to a copy
+	Kept    bool     `json:"kept,omitempty"`    // of which what is not held was carried over into the workspace
 }
 
 // OutcomeStatus is how execution ended.

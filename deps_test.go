@@ -48,6 +48,8 @@ phase                                                   < ledger, store/storaget
 engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
 ledger                                                  < replay
+admission                                               < explain
+explain                                                 < console
 engine                                                  < ruletest
 interlock                                               < notice
 notice                                                  < admission, notify, upstream

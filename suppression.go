@@ -16,7 +16,8 @@ type Suppression struct {
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
 
-	Key       string `json:"key,omitempty"`       // fingerprint of the operator's key
+	Method    string `json:"method,omitempty"`    // how it was signed; empty: with an SSH key
+	Key       string `json:"key,omitempty"`       // fingerprint of the operator's key, or what else proves it by its method
 	Statement string `json:"statement,omitempty"` // what was signed
 	Signature string `json:"signature,omitempty"`
 	Weak      string `json:"weak,omitempty"` // see [Approval]
@@ -25,7 +26,7 @@ type Suppression struct {
 // Order is what a suppression has in common with every other order. Its terms are the rest.
 func (s Suppression) Order() Order {
 	return Order{ID: s.ID, Verb: VerbSuppress, Subject: s.Rule, Reason: s.Reason, Operator: s.Operator, At: s.Created,
-		Expires: s.Expires, Key: s.Key, Statement: s.Statement, Signature: s.Signature, Weak: s.Weak}
+		Expires: s.Expires, Method: s.Method, Key: s.Key, Statement: s.Statement, Signature: s.Signature, Weak: s.Weak}
 }
 
 // InForce reports whether the order is in force at a time.

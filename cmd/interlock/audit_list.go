@@ -40,10 +40,10 @@ func auditRow(e interlock.Entry, at time.Time) eventRow {
 	if err != nil {
 		return eventRow{age: "damaged", verdict: "-", what: printable(err.Error()), style: alarm}
 	}
-	l := eventRow{age: age(at.Sub(event.Recorded)), who: printable(event.Actor), what: eventText(event.Payload)}
+	l := eventRow{age: age(at.Sub(event.Recorded)), who: printable(event.Actor), what: oneLine(auditlog.Telling(event), maxRow)}
 	if d, err := auditlog.ReadDecision(e); err == nil {
 		l.verdict, l.style = d.Decision.Answer.String(), verdictStyle(d.Decision.Answer)
-		l.who, l.what = printable(d.Proposal.Requester.Agent), actionRow(d.Proposal.Action)
+		l.who, l.what = printable(d.Proposal.Requester.Agent), oneLine(auditlog.ActionLine(d.Proposal.Action), maxRow)
 		if f := d.Decision.Decisive(); f != nil {
 			l.rule = printable(f.Rule)
 		}
@@ -51,63 +51,9 @@ func auditRow(e interlock.Entry, at time.Time) eventRow {
 	return l
 }
 
-// actionRow is an action in one short line.
-func actionRow(a interlock.Action) string {
-	if a.Input != "" {
-		return oneLine(a.Input, maxRow)
-	}
-	var named struct {
-		Path   string `json:"path"`
-		Method string `json:"method"`
-		URL    string `json:"url"`
-	}
-	_ = json.Unmarshal(a.Arguments, &named) // what is not there stays empty
-	switch {
-	case a.Kind == interlock.KindFile && named.Path != "":
-		return oneLine(a.Tool+" "+named.Path, maxRow)
-	case a.Kind == interlock.KindHTTP && named.URL != "":
-		return oneLine(named.Method+" "+named.URL, maxRow)
-	default:
-		return oneLine(a.Tool+" "+string(a.Arguments), maxRow)
-	}
-}
-
 // oneLine is a text in one line of at most so many characters, made printable.
 func oneLine(text string, most int) string {
 	return cut(printable(strings.Join(strings.Fields(text), " ")), most)
-}
-
-// eventText is what an event that is no decision says in one line: the members that tell something, where it has them.
-func eventText(payload []byte) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(payload, &members) != nil {
-		return ""
-	}
-	var parts []string
-	add := func(raw json.RawMessage, names ...string) {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(raw, &object) != nil {
-			return
-		}
-		for _, name := range names {
-			var text string
-			if json.Unmarshal(object[name], &text) == nil && text != "" {
-				parts = append(parts, text)
-			}
-		}
-	}
-	add(payload, "alert", "message", "what", "result", "state", "outcome", "operation", "code", "verb", "subject")
-	add(members["error"], "message")
-	add(members["approval"], "verdict", "operator", "request", "reason")
-	add(members["order"], "verb", "subject", "operator", "reason")
-	add(members["challenge"], "kind", "outcome", "rule")
-	add(members["grant"], "agent", "tool", "operator")
-	add(members["suppression"], "rule", "operator")
-	add(members["operator"], "name", "role")
-	add(members["agent"], "id")
-	add(members["after"], "mode", "profile", "ruleset")
-	add(payload, "agent", "operator", "evidence", "reason", "detail", "ended", "lifted", "request")
-	return oneLine(strings.Join(parts, " · "), maxRow)
 }
 
 // printEvent shows one event to a reader: a decision as whoever answers requests sees it, anything else by its members.

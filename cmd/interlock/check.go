@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
-	"interlock/internal/gitwork"
+	"interlock/internal/explain"
 	"interlock/internal/ledger"
 	"interlock/internal/rpc"
 	"interlock/internal/store"
@@ -54,16 +53,16 @@ type checkRequest struct {
 
 // checkAnswer is what --json and --jsonl print.
 type checkAnswer struct {
-	ID          json.RawMessage     `json:"id,omitempty"`
-	Verdict     interlock.Verdict   `json:"verdict"`
-	Findings    []interlock.Finding `json:"findings"`
-	Impacts     []interlock.Impact  `json:"impacts"`
-	Risk        int                 `json:"risk"`
-	Danger      interlock.Danger    `json:"danger"`
-	Digest      interlock.Digest    `json:"digest,omitempty"`
-	Micros      int64               `json:"micros"`
-	Explanation *explanation        `json:"explanation,omitempty"`
-	Error       *checkError         `json:"error,omitempty"`
+	ID          json.RawMessage      `json:"id,omitempty"`
+	Verdict     interlock.Verdict    `json:"verdict"`
+	Findings    []interlock.Finding  `json:"findings"`
+	Impacts     []interlock.Impact   `json:"impacts"`
+	Risk        int                  `json:"risk"`
+	Danger      interlock.Danger     `json:"danger"`
+	Digest      interlock.Digest     `json:"digest,omitempty"`
+	Micros      int64                `json:"micros"`
+	Explanation *explain.Explanation `json:"explanation,omitempty"`
+	Error       *checkError          `json:"error,omitempty"`
 }
 
 type checkError struct {
@@ -89,15 +88,10 @@ func (c *checkCommand) Run(p *program) error {
 		return c.refuse(p, err)
 	}
 	sessions := checkSessions{}
-	judge := func(action interlock.Action, line checkRequest) (interlock.Decision, *explanation, time.Duration) {
+	judge := func(action interlock.Action, line checkRequest) (interlock.Decision, *explain.Explanation, time.Duration) {
 		start := now()
 		session := sessions.of(line.Session)
-		proposal := admission.Case{Proposal: interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: c.Agent}, CanAsk: true,
-			View: interlock.View{Production: settings.Production}}}
-		if action.Dir != "" {
-			proposal.View = embedded.GatherView(settings, action.Dir)
-			proposal.Read, proposal.Work = embedded.ReadScripts, gitwork.Look
-		}
+		proposal := supposed(settings, action, c.Agent)
 		session.before(evaluator, &proposal, start)
 		decision := evaluator.Judge(&proposal, standing, start)
 		took := now().Sub(start)
@@ -105,7 +99,7 @@ func (c *checkCommand) Run(p *program) error {
 		if !c.Explain {
 			return decision, nil, took
 		}
-		return withoutSecrets(decision), explain(evaluator, proposal, standing, decision, start), took
+		return explain.WithoutSecrets(decision), explain.Of(evaluator, proposal, standing, decision, start), took
 	}
 	if c.JSONL {
 		return c.stream(p, judge, func(line checkRequest) (checkHeard, error) {
@@ -143,7 +137,7 @@ func (c *checkCommand) standing(ctx context.Context, settings config.Config) (le
 	return known, nil
 }
 
-type judgeFunc func(interlock.Action, checkRequest) (interlock.Decision, *explanation, time.Duration)
+type judgeFunc func(interlock.Action, checkRequest) (interlock.Decision, *explain.Explanation, time.Duration)
 
 type hearFunc func(checkRequest) (checkHeard, error)
 
@@ -196,15 +190,7 @@ func (c *checkCommand) action(p *program) (interlock.Action, error) {
 		}
 		dir = absolute
 	}
-	if interlock.Kind(c.Kind).TakesObject() {
-		return admission.ParseAction(c.Kind, bytes.TrimSpace(input), dir)
-	}
-	if len(bytes.TrimSpace(input)) == 0 {
-		return interlock.Action{}, usage(interlock.Errorf(interlock.CodeInvalid, "INPUT",
-			"is missing; give it as an argument or on standard input"))
-	}
-	return interlock.Action{Kind: interlock.Kind(c.Kind), Input: string(input), Dir: dir},
-		admission.CheckText("/input", string(input))
+	return actionOf(c.Kind, dir, input)
 }
 
 // refuse answers input that is no action: as an object on --json, and always on the exit status.
@@ -300,7 +286,7 @@ func isRefusal(err error) bool {
 	return errors.As(err, &e)
 }
 
-func answerOf(id json.RawMessage, d interlock.Decision, why *explanation, took time.Duration) checkAnswer {
+func answerOf(id json.RawMessage, d interlock.Decision, why *explain.Explanation, took time.Duration) checkAnswer {
 	return checkAnswer{ID: id, Verdict: d.Verdict, Findings: orEmpty(d.Findings), Impacts: orEmpty(d.Impacts), Risk: d.Risk,
 		Danger: d.Danger, Digest: d.Action, Micros: took.Microseconds(), Explanation: why}
 }

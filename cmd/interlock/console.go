@@ -45,7 +45,8 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 		Disk: func() (console.Space, error) { return roomOf(settings.Home) },
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return dryRunFor(ctx, backend.Store, request)
-		}})
+		},
+		Try: trial(p, backend)})
 	if err != nil {
 		return nil, err
 	}

@@ -262,7 +262,8 @@ func (c *execCommand) execute(p *program, backend *embedded.Backend, proposal in
 	result, ended, runErr := runUnlessStopped(p, backend.Settings.Home, spec)
 	silent()
 	outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess,
-		Duration: result.Duration, Detail: accountOf(result), Sandboxed: true}
+		Duration: result.Duration, Detail: accountOf(result), Sandboxed: true,
+		Effects: result.Effects, Partial: result.Partial, Overlay: spec.Overlay, Kept: result.Kept}
 	switch {
 	case runErr != nil && result.Setup == 0:
 		outcome.Status, outcome.Detail = interlock.OutcomeSkipped, "sandbox: "+runErr.Error()

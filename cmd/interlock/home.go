@@ -10,6 +10,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/advice"
 	"interlock/internal/config"
+	"interlock/internal/explain"
 	"interlock/internal/harness"
 	"interlock/internal/ledger"
 	"interlock/internal/store"
@@ -105,7 +106,7 @@ func typed(args []string) string {
 }
 
 // waysHere makes the commands of an explanation ones that work as printed.
-func (p *program) waysHere(e *explanation) {
+func (p *program) waysHere(e *explain.Explanation) {
 	for i := range e.Ways {
 		for j := range e.Ways[i].Run {
 			e.Ways[i].Run[j] = p.printed(e.Ways[i].Run[j])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"html"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -116,4 +117,37 @@ func parses(line string) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// TestPagesPrintCommands: every command that a page of the console names, or a refusal there, is one. A page may name it without its
+// arguments.
+func TestPagesPrintCommands(t *testing.T) {
+	found := 0
+	pages, err := filepath.Glob("../../internal/console/templates/*.html")
+	sources, sourcesErr := filepath.Glob("../../internal/console/*.go")
+	if err != nil || sourcesErr != nil || len(pages) == 0 {
+		t.Fatal(err, sourcesErr)
+	}
+	printed := regexp.MustCompile("(?:<code>|<pre>|`)(interlock [^<`\"]*)")
+	for _, path := range append(pages, sources...) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for _, match := range printed.FindAllStringSubmatch(string(text), -1) {
+			line := html.UnescapeString(regexp.MustCompile(`{{[^}]*}}`).ReplaceAllString(match[1], "NAME"))
+			found++
+			problem := parses(line)
+			without := strings.HasPrefix(problem, "expected ") || strings.HasPrefix(problem, "missing flags") || strings.Contains(problem, `got "EOL"`)
+			if problem != "" && !without {
+				t.Errorf("%s: %s\n\t%s", filepath.Base(path), line, problem)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d commands were found", found)
+	}
 }

@@ -124,6 +124,10 @@ func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call led
 	record := auditlog.OutcomeRecord{Outcome: o}
 	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
+	record.Outcome.Effects = slices.Clone(o.Effects)
+	for i := range record.Outcome.Effects {
+		record.Outcome.Effects[i].Path = a.redact(record.Outcome.Effects[i].Path)
+	}
 	kind := interlock.EventOutcome
 	if found {
 		record.Outcome.Event = call.EventID

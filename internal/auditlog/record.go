@@ -331,6 +331,7 @@ type OutcomeRecord struct {
 func (r OutcomeRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 8 << 10}
 	r.Outcome.Detail = c.text("detail", r.Outcome.Detail)
+	r.Outcome.Effects, r.Outcome.Partial = c.effects(r.Outcome.Effects, r.Outcome.Partial)
 	return payload("an outcome", struct {
 		interlock.Outcome
 		Alert string    `json:"alert,omitempty"`

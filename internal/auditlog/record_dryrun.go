@@ -66,3 +66,19 @@ func DryRunOf(entry interlock.Entry) (interlock.DryRun, error) {
 	wire.ID = entry.ID
 	return wire.DryRun, nil
 }
+
+// effects are as many of the files that a run wrote as an outcome has room for, without how they differ.
+func (c *cutter) effects(list []interlock.Effect, partial bool) (kept []interlock.Effect, more bool) {
+	const most, room = 200, 16 << 10 // effects, and bytes of their paths
+	small, bytes := cutter{room: 512}, 0
+	for i, e := range list {
+		e.Path, e.Diff = small.text("path", e.Path), ""
+		if bytes += len(e.Path); i == most || bytes > room {
+			c.cut = append(c.cut, cutWire{Field: "effects", Items: len(list)})
+			return kept, true
+		}
+		kept = append(kept, e)
+	}
+	c.cut = append(c.cut, short(small.cut)...)
+	return kept, partial
+}

@@ -2,9 +2,10 @@ package console
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
-	"sort"
+	"slices"
 	"time"
 
 	"interlock"
@@ -25,7 +26,29 @@ type agent struct {
 	Failed     int // wrong codes within the window
 	Seen       time.Time
 	Counts     tallies
-	Week       *week
+	Week       *spark
+	active     bool // within the times that are looked at
+}
+
+// Rungs are the levels below and at the agent's, for a small drawing.
+func (a *agent) Rungs() (drawn []bool) {
+	for level := interlock.TrustUntested; level <= interlock.TrustCertified; level++ {
+		drawn = append(drawn, level <= a.InForce)
+	}
+	return drawn
+}
+
+// Held reports whether anything stands about the agent.
+func (a *agent) Held() bool {
+	return !a.Revoked.IsZero() || a.Block != "" || a.Pause != "" || a.Pending > 0 || a.Grants > 0 || a.Failed > 0
+}
+
+// Next is the level above the agent's; empty at the top and for one that nobody registered.
+func (a *agent) Next() string {
+	if !a.Registered || a.InForce >= interlock.TrustCertified || !a.Revoked.IsZero() {
+		return ""
+	}
+	return (a.InForce + 1).String()
 }
 
 // tallies count answers.
@@ -43,6 +66,9 @@ func (t *tallies) add(v interlock.Verdict) {
 		t.Deny++
 	}
 }
+
+// Any reports whether anything was counted.
+func (t tallies) Any() bool { return t.sum() > 0 }
 
 // A run is one execution of an agent, as far as the newest events tell.
 type run struct {
@@ -62,16 +88,38 @@ func (r run) Left() int { return max(r.Loop.Limit-r.Loop.Step, 0) }
 const (
 	agentReads = 1000
 	agentRuns  = 50
+	agentRows  = 50 // agents on one page
 )
 
 // agentsPage lists agents with what stands about them, and their newest runs.
 func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
-	entries, err := c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
+	f, err := agentsFilterOf(r.URL.Query())
+	var lately []auditlog.Decided
+	page := agentsList{Filter: f, Standings: standings()}
+	if err == nil {
+		lately, page.Looked, err = c.decidedLately(r)
+	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	var lately []auditlog.Decided
+	week, come := c.weeks(r, f)
+	agents, more, err := c.agents(r.Context(), lately, week)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	runs := runsOf(lately, agents)
+	page.Runs = slices.DeleteFunc(runs, func(one *run) bool { return !f.holds(agents[one.Agent]) })
+	page.Runs = page.Runs[:min(len(page.Runs), agentRuns)]
+	page.All, page.More, page.Whole = len(agents), more, come.Whole
+	page.list(agents)
+	c.render(w, r, http.StatusOK, "agents.html", "Agents and runs", page)
+}
+
+// decidedLately are the decisions among the newest events.
+func (c *Console) decidedLately(r *http.Request) (lately []auditlog.Decided, looked int, err error) {
+	entries, err := c.config.Log.Entries(r.Context(), "", ledger.Before(-1, agentReads))
 	for _, e := range entries {
 		if !auditlog.IsDecision(e.Type) {
 			continue
@@ -80,18 +128,17 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			lately = append(lately, d)
 		}
 	}
-	agents, more, err := c.agents(r.Context(), lately)
-	if err != nil {
-		c.fail(w, r, err)
-		return
-	}
-	var runs []*run
+	return lately, len(entries), err
+}
+
+// runsOf counts what was decided lately, for its agents and for their runs, the newest first.
+func runsOf(lately []auditlog.Decided, agents map[string]*agent) (runs []*run) {
 	known := map[[2]string]*run{}
 	for _, d := range lately {
 		by := d.Proposal.Requester
 		a := agents[by.Agent]
 		a.Counts.add(answerOf(d))
-		if a.Seen.IsZero() {
+		if d.Event.Recorded.After(a.Seen) {
 			a.Seen = d.Event.Recorded
 		}
 		one := known[[2]string{by.Agent, by.Run}]
@@ -106,42 +153,29 @@ func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 			one.Loop = l
 		}
 	}
-	c.counter.view(r.Context(), func(rolled *rollup) {
-		for id, a := range agents { // any order: each is told alike
-			a.Week = weekOf(rolled.agents[id], c.config.Now())
-		}
-	})
-	list := make([]*agent, 0, len(agents))
-	for _, a := range agents {
-		list = append(list, a)
-	}
-	sort.Slice(list, func(i, j int) bool {
-		return list[i].Seen.After(list[j].Seen) || list[i].Seen.Equal(list[j].Seen) && list[i].ID < list[j].ID
-	})
-	c.render(w, r, http.StatusOK, "agents.html", "Agents and runs", struct {
-		Agents []*agent
-		Runs   []*run
-		Looked int
-		More   int
-	}{list, runs[:min(len(runs), agentRuns)], len(entries), more})
+	return runs
 }
 
-// agents are those that decided something lately and, as far as a page lists them, the others that are registered, with what
+// agents are those that decided something lately, or in the last month as far as that is counted, and, as far as a page lists them, the others that are registered, with what
 // stands about each. more says how many are registered besides.
-func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents map[string]*agent, more int, err error) {
+func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks map[string]weekOf) (agents map[string]*agent, more int, err error) {
 	backend := c.config.Backend
 	registered, err := admission.Listed[interlock.AgentRecord](ctx, backend, ledger.Agent, newest(math.MinInt64))
 	if err != nil {
 		return nil, 0, err
 	}
-	seen, err := agentsOf(ctx, c, lately, func(d auditlog.Decided) string { return d.Proposal.Requester.Agent })
+	names := slices.Sorted(maps.Keys(weeks))
+	for _, d := range lately {
+		names = append(names, d.Proposal.Requester.Agent)
+	}
+	seen, err := agentsOf(ctx, c, names, func(name string) string { return name })
 	if err != nil {
 		return nil, 0, err
 	}
 	agents = map[string]*agent{}
 	put := func(record interlock.AgentRecord, registered bool) {
 		if agents[record.ID] == nil {
-			agents[record.ID] = &agent{AgentRecord: record, InForce: record.TrustAt(c.config.Now()), Registered: registered}
+			agents[record.ID] = &agent{AgentRecord: record, InForce: c.trustHere(record, registered), Registered: registered}
 		}
 	}
 	for _, record := range registered.Rows {
@@ -170,6 +204,14 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided) (agents
 		put(interlock.AgentRecord{ID: by.Agent, Principal: by.Principal}, false)
 		mention(by.Agent, by.Principal)
 	}
+	for id := range weeks { // any order: fills a map
+		put(interlock.AgentRecord{ID: id}, false)
+	}
+	for id, a := range agents { // any order: each is told alike
+		if one, counted := weeks[id]; counted {
+			a.Week, a.active, a.Seen = one.spark, one.active, one.last
+		}
+	}
 	for id, a := range agents { // any order: what is read of each is told apart by its name
 		mention(id, a.Principal)
 		about = append(about, under(ledger.Challenge, ledger.Of(id)))
@@ -193,7 +235,7 @@ func (c *Console) tell(agents map[string]*agent, standing ledger.Standing) {
 		}
 	}
 	for _, request := range standing.Requests { // any order: counts
-		if a := agents[request.Requester.Agent]; a != nil && request.Waits(now) {
+		if a := agents[request.Requester.Agent]; a != nil && request.Waits(now) && waitsHere(&request) {
 			a.Pending++
 		}
 	}

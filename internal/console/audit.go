@@ -19,22 +19,18 @@ import (
 
 // A search says which events the audit page shows. Empty fields say nothing.
 type search struct {
-	Event  string // id or index of one event
-	Type   string
-	Actor  string // part of its name
-	Run    string // of a decision, or the seed of any event's run
-	Text   string // anywhere in the event
-	Since  string // as typed
-	Until  string
+	Event string // id or index of one event
+	Type  string
+	Actor string // part of its name
+	Run   string // of a decision, or the seed of any event's run
+	Text  string // anywhere in the event
+	dated
 	Before int64
-	from   time.Time
-	to     time.Time
 }
 
 func searchOf(query url.Values) (search, error) {
 	s := search{Event: strings.TrimSpace(query.Get("event")), Type: query.Get("type"), Actor: query.Get("actor"),
-		Run:  query.Get("run"),
-		Text: query.Get("q"), Since: query.Get("since"), Until: query.Get("until"), Before: -1}
+		Run: query.Get("run"), Text: query.Get("q"), Before: -1}
 	for _, field := range [][2]string{{"event", s.Event}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}} {
 		if len(field[1]) > maxFilter {
 			return s, interlock.Errorf(interlock.CodeInvalid, field[0], "is longer than %d bytes", maxFilter)
@@ -43,13 +39,9 @@ func searchOf(query url.Values) (search, error) {
 	if s.Type != "" && !slices.Contains(interlock.EventTypes(), interlock.EventType(s.Type)) {
 		return s, interlock.Errorf(interlock.CodeInvalid, "type", "%.40q is not a type of event", s.Type)
 	}
-	for _, field := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"since", s.Since, &s.from}, {"until", s.Until, &s.to}} {
-		if err := instant(field.name, field.text, field.into); err != nil {
-			return s, err
-		}
+	var err error
+	if s.dated, err = datedOf(query); err != nil {
+		return s, err
 	}
 	return s, indexed(query, "before", &s.Before)
 }
@@ -61,6 +53,9 @@ func instant(name, text string, into *time.Time) error {
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, "2006-01-02"} {
 		if at, err := time.Parse(layout, text); err == nil {
+			if name == "until" && layout == "2006-01-02" {
+				at = at.AddDate(0, 0, 1) // that day is meant whole
+			}
 			*into = at
 			return nil
 		}

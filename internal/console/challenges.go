@@ -86,6 +86,8 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 		}
 		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules().Digest()})
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
+	})
 	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", admission.List[one]{Rows: list, All: grants.All})
 }

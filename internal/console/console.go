@@ -74,6 +74,8 @@ type Config struct {
 	Decision func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error)
 	// DryRun finds what a request's action did when it was tried in a throw-away copy; nil where it was not. Optional.
 	DryRun func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error)
+	// Try explains an action that somebody supposes. It records nothing and asks nobody. Optional.
+	Try func(ctx context.Context, t Trial) (Tried, error)
 	// WhatIf says what rules would have decided about the past, Shadow what decides beside the rules in force. Optional.
 	WhatIf func(ctx context.Context, q replay.Question) (replay.Report, error)
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
@@ -211,6 +213,7 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("POST /pending/{id}", c.signedIn(c.answerOne))
 	mux.Handle("POST /pending/{id}/grant", c.signedIn(c.draftGrant))
 	mux.Handle("POST /grants/{id}", c.signedIn(c.signGrant))
+	mux.Handle("POST /filters", c.signedIn(c.keepFilter))
 	mux.Handle("GET /pending/{id}/always", c.entitled(reading|answering, c.alwaysPage))
 	mux.Handle("POST /pending/{id}/always", c.entitled(reading|answering, c.draftAlways))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -333,6 +336,7 @@ type page struct {
 	Tabs     []tab
 	Rights   right
 	Warnings []string // see [Config.Warnings]
+	Filters  *shelfOf // nil: the page has none
 	Data     any
 }
 
@@ -347,6 +351,9 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, nam
 	p := page{Title: title, CSRF: c.csrf(r), Path: r.URL.Path, Data: data}
 	if operator, ok := c.operator(r); ok {
 		p.Operator, p.Rights, p.Tabs, p.Warnings = &operator, rightsOf(operator.Role), c.tabs(r), c.warnings()
+		if status == http.StatusOK {
+			p.Filters = c.shelf(r, operator.Name)
+		}
 	}
 	var b bytes.Buffer
 	if err := c.pages[name].ExecuteTemplate(&b, "layout.html", p); err != nil {

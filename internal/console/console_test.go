@@ -46,6 +46,7 @@ type house struct {
 	shadow  replay.ShadowState
 	wrong   []string // with hooks and the log
 	granted func(context.Context, string, admission.Aim) (interlock.Grant, replay.GrantReport, error)
+	trials  []console.Trial
 	room    console.Space
 	latency console.Latency
 
@@ -87,6 +88,7 @@ func open(t testing.TB, rules ...string) *house {
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},
+		Try:    h.try,
 		WhatIf: func(_ context.Context, q replay.Question) (replay.Report, error) { return h.whatIf(q) },
 		Shadow: func(context.Context) (replay.ShadowState, error) { return h.shadow, nil }})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -23,6 +24,7 @@ type decided struct {
 	Lead      string // what its arguments are about
 	Similar   precedent
 	Ended     string // what execution did, as reported
+	Wrote     *wrote // what a run in a sandbox wrote, as far as it was recorded
 	Later     []line // events after it that name it or its request
 	LaterEnd  bool   // everything up to the log's end was looked through
 }
@@ -79,6 +81,9 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
+	if page.Veiled {
+		page.Wrote = nil
+	}
 	c.render(w, r, http.StatusOK, "decision.html", "Decision "+short(e.ID), page)
 }
 
@@ -106,11 +111,55 @@ func (p *decided) outcome(e interlock.Entry) {
 	if err != nil || json.Unmarshal(event.Payload, &o) != nil || o.Status == "" {
 		return
 	}
+	if len(o.Effects) > 0 || o.Overlay {
+		p.Wrote = &wrote{Partial: o.Partial, Overlay: o.Overlay, Kept: o.Kept}
+		p.Wrote.take(o.Effects)
+	}
 	p.Ended = map[interlock.OutcomeStatus]string{interlock.OutcomeSuccess: "It ran and succeeded", interlock.OutcomeFailure: "It ran and failed",
 		interlock.OutcomeSkipped: "It was not run", interlock.OutcomeUnknown: "It was begun, and how it ended is not known"}[o.Status]
 	if o.Duration > 0 && p.Ended != "" {
 		p.Ended += " in " + inWords(o.Duration)
 	}
+}
+
+// The bounds of what a page shows of the files that a run wrote.
+const (
+	maxWrote = 100
+	maxDiffs = 24 << 10 // bytes of how they differ
+)
+
+// A wrote is what a run in a sandbox wrote.
+type wrote struct {
+	Tried   bool // it was a dry run, so nothing of it stays
+	Exit    int
+	Stopped string
+	Overlay bool
+	Kept    bool
+	Partial bool
+	Effects []interlock.Effect
+	More    int // that were recorded and are not shown
+}
+
+// take has the page show as many of the files as it has room for.
+func (w *wrote) take(effects []interlock.Effect) {
+	w.More = max(len(effects)-maxWrote, 0)
+	w.Effects = slices.Clone(effects[:min(len(effects), maxWrote)])
+	left := maxDiffs
+	for i := range w.Effects {
+		if left -= len(w.Effects[i].Diff); left < 0 {
+			w.Effects[i].Diff = ""
+		}
+	}
+}
+
+// dryRun takes from an entry what the action did when it was tried, unless what it did in earnest is known.
+func (p *decided) dryRun(e interlock.Entry) {
+	run, err := auditlog.DryRunOf(e)
+	if err != nil || run.Event != p.Event.ID || p.Wrote != nil && !p.Wrote.Tried {
+		return
+	}
+	p.Wrote = &wrote{Tried: true, Exit: run.Exit, Stopped: run.Stopped, Overlay: true, Partial: run.Partial}
+	p.Wrote.take(run.Effects)
 }
 
 // later finds the events after a decision that name it or its request.
@@ -127,8 +176,11 @@ func (c *Console) later(r *http.Request, e interlock.Entry, d *decided) (lines [
 		for _, name := range names {
 			if bytes.Contains(other.Body, name) {
 				lines = append(lines, c.lineFor(r, other))
-				if other.Type == interlock.EventOutcome {
+				switch other.Type {
+				case interlock.EventOutcome:
 					d.outcome(other)
+				case interlock.EventDryRun:
+					d.dryRun(other)
 				}
 				break
 			}

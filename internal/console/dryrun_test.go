@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -72,5 +73,53 @@ func TestAYesIsToTheDryRunThatWasShown(t *testing.T) {
 	b.approve(id)
 	if got := h.request(id); got.Status != interlock.RequestApproved || got.Approval.DryRun != entries[0].ID {
 		t.Errorf("the page's yes: %s %+v", got.Status, got.Approval)
+	}
+}
+
+// TestADecisionShowsTheFilesItsRunChanged: what `interlock exec --overlay` reported stands on the decision's page, bounded, and not for a
+// role that may not read actions; before it ran, what a dry run did stands there.
+func TestADecisionShowsTheFilesItsRunChanged(t *testing.T) {
+	h := open(t)
+	olga, vic := h.in("olga", "operator"), h.in("vic", "viewer")
+	answer := h.act("claude", "r1", shell("npm run build"))
+	at := "/decisions/" + answer.Event
+	if strings.Contains(olga.get(at).body, `id="wrote"`) {
+		t.Error("files are shown of an action that nobody has run")
+	}
+	by := interlock.Requester{Principal: "dana", Agent: "claude", Run: "r1"}
+	err := h.backend.Tried(t.Context(), by, interlock.DryRun{Event: answer.Event, Action: answer.Action, Exit: 3, Effects: []interlock.Effect{
+		{Path: "a.txt", Change: interlock.EffectModified, Kind: "file", Before: 1, After: 2, Diff: "@@ -1 +1 @@\n-old\n+<script>\n"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := olga.get(at)
+	clean(t, "a dry run", page)
+	for _, want := range []string{"What it did when it was tried", "ended with 3", "&lt;script&gt;", "1 → 2 bytes", "Nothing of it stays"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page of a dry run lacks %q", want)
+		}
+	}
+	effects := []interlock.Effect{{Path: "dist/<b>\u202eevil", Change: interlock.EffectAdded, Kind: "file", After: 1234, Diff: "+kept back\n"},
+		{Path: ".git/hooks/pre-commit", Change: interlock.EffectAdded, Kind: "file", Startup: true, Held: true}}
+	for i := range 300 {
+		effects = append(effects, interlock.Effect{Path: fmt.Sprintf("dist/%d", i), Change: interlock.EffectAdded, Kind: "file"})
+	}
+	if err := h.backend.Report(t.Context(), by, interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSuccess,
+		Sandboxed: true, Overlay: true, Kept: true, Effects: effects}); err != nil {
+		t.Fatal(err)
+	}
+	page = olga.get(at)
+	clean(t, "an overlay run", page)
+	for _, want := range []string{"The files it changed", "was carried over into the workspace", "1,234 bytes", "start-up file · held", `class="unseen"`,
+		"And 100 more that are recorded", "There was more than is recorded"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page of an overlay run lacks %q", want)
+		}
+	}
+	if strings.Contains(page.body, "kept back") {
+		t.Error("how a file differs was recorded")
+	}
+	if body := vic.get(at).body; strings.Contains(body, "pre-commit") || strings.Contains(body, `id="wrote"`) {
+		t.Error("a viewer is shown paths")
 	}
 }

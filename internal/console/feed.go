@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -58,17 +57,14 @@ type filter struct {
 	Kind    string
 	Rule    string // part of the id of any rule that objected
 	Text    string // part of the action, the reason, the agent or the run
-	Since   string // as typed, in UTC
-	Until   string
-	Before  int64 // index; negative is the end of the log
-	from    time.Time
-	to      time.Time
+	dated
+	Before int64 // index; negative is the end of the log
 }
 
 // feedFilter reads a filter from a query.
 func feedFilter(query url.Values) (filter, error) {
 	f := filter{Verdict: query.Get("verdict"), Agent: query.Get("agent"), Kind: query.Get("kind"), Rule: query.Get("rule"),
-		Text: query.Get("q"), Since: query.Get("since"), Until: query.Get("until"), Before: -1}
+		Text: query.Get("q"), Before: -1}
 	// any order: each is refused alike
 	for name, value := range map[string]string{"agent": f.Agent, "rule": f.Rule, "q": f.Text} {
 		if len(value) > maxFilter {
@@ -84,10 +80,8 @@ func feedFilter(query url.Values) (filter, error) {
 	if f.Kind != "" && !interlock.Kind(f.Kind).Valid() {
 		return f, interlock.Errorf(interlock.CodeInvalid, "kind", "%.40q is not one of %v", f.Kind, interlock.Kinds())
 	}
-	if err := instant("since", f.Since, &f.from); err != nil {
-		return f, err
-	}
-	if err := instant("until", f.Until, &f.to); err != nil {
+	var err error
+	if f.dated, err = datedOf(query); err != nil {
 		return f, err
 	}
 	return f, indexed(query, "before", &f.Before)
@@ -252,25 +246,7 @@ func rowOf(index int64, d auditlog.Decided) row {
 const maxSummary = 160
 
 // summary is an action on one line.
-func summary(a interlock.Action) string {
-	if a.Input != "" {
-		return shorten(a.Input, maxSummary)
-	}
-	var named struct {
-		Path   string `json:"path"`
-		Method string `json:"method"`
-		URL    string `json:"url"`
-	}
-	_ = json.Unmarshal(a.Arguments, &named) // what is not there stays empty
-	switch {
-	case a.Kind == interlock.KindFile && named.Path != "":
-		return shorten(strings.TrimSpace(a.Tool+" "+named.Path), maxSummary)
-	case a.Kind == interlock.KindHTTP && named.URL != "":
-		return shorten(strings.TrimSpace(named.Method+" "+named.URL), maxSummary)
-	default:
-		return shorten(strings.TrimSpace(a.Tool+" "+string(a.Arguments)), maxSummary)
-	}
-}
+func summary(a interlock.Action) string { return shorten(auditlog.ActionLine(a), maxSummary) }
 
 // feed is what the first page shows.
 type feed struct {

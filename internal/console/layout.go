@@ -111,7 +111,16 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"partings":   partings,
 		"shadowPart": shadowPart,
 		"inc":        func(n int) int { return n + 1 },
+		"times":      func(a, b int) int { return a * b },
+		"less":       func(a, b int) int { return a - b },
 		"plus":       func(a, b int) int { return a + b },
+
+		"trying":       trying,
+		"tryOf":        tryOf,
+		"signs":        signs,
+		"hits":         hits,
+		"by":           methodWords,
+		"silencedHere": silencedHere,
 	}
 }
 

@@ -80,6 +80,23 @@ type drafted struct {
 	Text string // the whole of it, exactly as it is signed
 }
 
+// Draft is the draft itself, for templates of pages that hold one.
+func (d drafted) Draft() drafted { return d }
+
+// A signForm is what the template of the buttons that sign gets.
+type signForm struct {
+	drafted
+	Action string // of its forms
+	By     string // what the button for a passkey begins with
+	Does   string // what the other one says
+	CSRF   string
+	Own    bool // no session's word is enough
+}
+
+func signs(d drafted, action, by, does, csrf string, own bool) signForm {
+	return signForm{d, action, by, does, csrf, own}
+}
+
 // draft keeps an order for this session to sign, if it would count. Nothing has happened until it is signed.
 func (c *Console) draft(r *http.Request, given quorum.Given, agents map[string]interlock.AgentRecord) (drafted, error) {
 	v := c.visitor(r)
@@ -116,7 +133,7 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carr
 func rightFor(verb interlock.Verb) right {
 	switch verb {
 	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools,
-		interlock.VerbChangeOperator, interlock.VerbKill:
+		interlock.VerbChangeOperator, interlock.VerbKill, interlock.VerbSuppress:
 		return answering
 	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys, interlock.VerbAdoptSettings, interlock.VerbReleaseKill:
@@ -176,6 +193,8 @@ func orderTitle(verb interlock.Verb) string {
 		return "Stop everything"
 	case interlock.VerbReleaseKill:
 		return "Let everything go on"
+	case interlock.VerbSuppress:
+		return "Keep a rule silent"
 	default:
 		return "Lower an agent's trust"
 	}
@@ -206,6 +225,9 @@ func effect(order quorum.Given) string {
 		return settingsEffect(order)
 	case interlock.VerbKill, interlock.VerbReleaseKill:
 		return killEffect(order)
+	case interlock.VerbSuppress:
+		return "The rule objects no more where the order says, until it expires or is lifted. Everything else that objects still does, " +
+			"and each decision it touches names the order."
 	default:
 		return "The agent is trusted less, at once."
 	}
@@ -337,6 +359,8 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/agents", http.StatusSeeOther)
 	case interlock.VerbAdoptSettings, interlock.VerbKill, interlock.VerbReleaseKill:
 		http.Redirect(w, r, "/system", http.StatusSeeOther)
+	case interlock.VerbSuppress:
+		http.Redirect(w, r, addressOfRule(given.Subject), http.StatusSeeOther)
 	default:
 		http.Redirect(w, r, "/challenges", http.StatusSeeOther)
 	}
@@ -344,6 +368,11 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 
 // endGrant revokes a standing grant. It only tightens, so the server's word for the session is enough.
 func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
+	c.endStanding(w, r, interlock.VerbEndGrant, "/grants")
+}
+
+// endStanding ends an order that stands, by the server's word for the session.
+func (c *Console) endStanding(w http.ResponseWriter, r *http.Request, verb interlock.Verb, next string) {
 	reason, err := reasonOf(r.PostForm)
 	id, problem := c.newID("ord_")
 	if err == nil {
@@ -351,7 +380,7 @@ func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		v, now := c.visitor(r), c.config.Now().UTC().Truncate(time.Microsecond)
-		given := quorum.OfOrder(interlock.Order{ID: id, Verb: interlock.VerbEndGrant, Subject: r.PathValue("id"),
+		given := quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: r.PathValue("id"),
 			Operator: v.operator.Name, Reason: reason, At: now, Expires: now.Add(orderLife)}, interlock.Requester{})
 		var signature string
 		signature, err = c.config.Attest(interlock.MethodSession, v.session.ID, given.Text())
@@ -363,5 +392,5 @@ func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	http.Redirect(w, r, "/grants", http.StatusSeeOther)
+	http.Redirect(w, r, next, http.StatusSeeOther)
 }

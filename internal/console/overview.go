@@ -147,8 +147,8 @@ func (p *overview) count(r *rollup, now time.Time) {
 	p.AskedHref, p.DeniedHref = p.feed(nil, "verdict", "ask"), p.feed(nil, "verdict", "deny")
 	p.draw(sums)
 	p.drawAnswers(sums)
-	p.Agents = p.named(r.agents, first, last, "agent")
-	p.Rules = p.named(r.rules, first, last, "rule")
+	p.Agents = p.named(r, r.agents, first, last, "agent")
+	p.Rules = p.named(r, r.rules, first, last, "rule")
 	p.timed(r.taken)
 	if whole.alerts > 0 {
 		p.Checks = append(p.Checks, check{Name: "Alerts", State: "warn", Says: numbered(whole.alerts, "alert", "alerts") + " in this time",
@@ -273,12 +273,13 @@ func axis(sums []hourly) (marks []mark) {
 }
 
 // named lists the agents that were asked about most, or the rules that spoke most, with a link to what is counted.
-func (p *overview) named(by map[string]*named, first, last int64, field string) []barRow {
+func (p *overview) named(r *rollup, by map[string]*named, first, last int64, field string) []barRow {
 	var rows []barRow
 	for name, one := range by {
 		all, asked := 0, 0
 		for h := first; h < last; h++ {
-			all, asked = all+int(one.all[h%rollupHours]), asked+int(one.asked[h%rollupHours])
+			n, put := r.in(one, h)
+			all, asked = all+n, asked+put
 		}
 		row := barRow{Name: name, Href: p.feed(nil, field, name), Count: all, Says: numbered(asked, "question", "questions")}
 		if field == "agent" {

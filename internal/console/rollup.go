@@ -232,6 +232,15 @@ func of(by map[string]*named, name string) *named {
 	return one
 }
 
+// in is what was counted under a name in an hour. A slot that nothing has come to since may still hold an hour of a month ago.
+func (r *rollup) in(one *named, hour int64) (all, asked int) {
+	at := hour % rollupHours
+	if r.hours[at].hour != hour {
+		return 0, 0
+	}
+	return int(one.all[at]), int(one.asked[at])
+}
+
 // add counts what was seen of one entry. Each entry is added once, in any order.
 func (r *rollup) add(s seen) {
 	hour := hourOf(s.at)

@@ -1,10 +1,12 @@
 package console
 
 import (
-	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"sort"
-	"strings"
+	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -108,15 +110,18 @@ func (c *Console) lately(r *http.Request) (*lately, error) {
 // A ruled is one rule in a list.
 type ruled struct {
 	*ruleset.Rule
-	Hits  *auditlog.Hits // nil: none lately
-	Tests int
+	Hits   *auditlog.Hits // nil: none lately
+	Tests  int
+	Trend  *spark // nil: it was not the one that is named in the last month
+	Spoke  int    // how often it was, within the times that are looked at
+	Silent int    // orders that keep it silent somewhere
 }
 
-// rulesPage lists the rules in force, those that objected lately first.
+// rulesPage lists the rules in force, those that spoke most first.
 func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query().Get("q")
-	if len(q) > maxFilter {
-		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "q", "is longer than %d bytes", maxFilter))
+	f, err := rulesFilterOf(r.URL.Query())
+	if err != nil {
+		c.fail(w, r, err)
 		return
 	}
 	counted, err := c.lately(r)
@@ -124,35 +129,63 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	rules := c.config.Facts.Rules()
-	var hit, quiet []ruled
-	named := map[string]bool{}
-	for _, h := range auditlog.Ranked(counted.rules) {
-		if rule, known := rules.Rule(h.Rule); known && aboutRule(rule, q) {
-			hit = append(hit, ruled{rule, h, testsOf(rule)})
-			named[rule.ID] = true
-		}
+	orders, err := c.suppressions(r, "")
+	if err != nil {
+		c.fail(w, r, err)
+		return
 	}
-	for _, rule := range rules.Rules() {
-		if !named[rule.ID] && aboutRule(rule, q) {
-			quiet = append(quiet, ruled{rule, nil, testsOf(rule)})
+	silent := map[string]int{}
+	for i := range orders {
+		silent[orders[i].Rule]++
+	}
+	rules := c.config.Facts.Rules()
+	now := c.config.Now()
+	var list []ruled
+	come := c.counter.view(r.Context(), func(rolled *rollup) {
+		for _, rule := range rules.Rules() {
+			if times, listed := f.spoke(rolled, rule.ID, now); listed && f.about(rule, silent[rule.ID] > 0) {
+				list = append(list, ruled{rule, counted.rules[rule.ID], testsOf(rule), rolled.month(rule.ID, now), times, silent[rule.ID]})
+			}
+		}
+	})
+	drawn := 0
+	sort.SliceStable(list, func(i, j int) bool {
+		return list[i].Spoke > list[j].Spoke || list[i].Spoke == list[j].Spoke && hits(list[i].Hits) > hits(list[j].Hits)
+	})
+	for i := range list {
+		if list[i].Trend == nil {
+			continue
+		}
+		if drawn++; drawn > maxDrawn {
+			list[i].Trend = nil // its number is enough
 		}
 	}
 	c.render(w, r, http.StatusOK, "rules.html", "Rules", struct {
 		*lately
-		Q      string
+		Filter rulesFilter
 		Rules  []ruled
 		Digest interlock.Digest
 		All    int
-	}{counted, q, append(hit, quiet...), rules.Digest(), len(rules.Rules())})
+		Whole  bool // all of the month is counted
+		Silent []silenced
+
+		Verdicts []string
+	}{counted, f, list, rules.Digest(), len(rules.Rules()), come.Whole, orders,
+		[]string{interlock.Ask.String(), interlock.Deny.String(), interlock.Halt.String()}})
+}
+
+// maxDrawn is how many trends the list of rules draws; the others are numbers.
+const maxDrawn = 40
+
+// hits is how often a rule objected.
+func hits(h *auditlog.Hits) int {
+	if h == nil {
+		return 0
+	}
+	return h.Asked + h.Denied + h.Suppressed
 }
 
 func testsOf(r *ruleset.Rule) int { return len(r.Tests.Block) + len(r.Tests.Ask) + len(r.Tests.Pass) }
-
-func aboutRule(r *ruleset.Rule, q string) bool {
-	text := strings.ToLower(r.ID + "\n" + r.Reason + "\n" + strings.Join(r.Tags, "\n"))
-	return strings.Contains(text, strings.ToLower(q))
-}
 
 // rulePage shows one rule, runs its tests now, and says how often it objected lately.
 func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
@@ -161,7 +194,11 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 	rules := facts.Rules()
 	rule, known := rules.Rule(id)
 	if !known {
-		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), nil)
+		page := ruleDetail{Missing: shorten(id, maxFilter)}
+		_, none := rules.Suppressible(id)
+		page.Row = none == nil
+		c.counter.view(r.Context(), func(rolled *rollup) { page.Trend = ruleTrend(rolled, id, c.config.Now()) })
+		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), &page)
 		return
 	}
 	counted, err := c.lately(r)
@@ -174,28 +211,87 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	match, err := json.MarshalIndent(struct {
+	match, err := asWritten(struct {
 		Kinds []interlock.Kind `json:"kinds,omitempty"`
 		Match ruleset.Match    `json:"match"`
 		After *ruleset.After   `json:"after,omitempty"`
-	}{rule.Kinds, rule.Match, rule.After}, "", "  ")
+	}{rule.Kinds, rule.Match, rule.After})
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	failed := 0
+	page := ruleDetail{Rule: rule, Hits: counted.rules[rule.ID], Decisions: counted.Decisions, Results: results, Match: match,
+		LooksFor: looksFor(rule), May: c.may(r, answering), Kinds: interlock.Kinds()}
 	for _, result := range results {
 		if result.Fault != "" {
-			failed++
+			page.Failed++
 		}
 	}
-	c.render(w, r, http.StatusOK, "rule.html", "Rule "+rule.ID, &struct {
-		*ruleset.Rule
-		Hits      *auditlog.Hits
-		Decisions int
-		Results   []ruletest.Result
-		Failed    int
-		Match     string
-		LooksFor  []clause
-	}{rule, counted.rules[rule.ID], counted.Decisions, results, failed, string(match), looksFor(rule)})
+	if page.Silent, err = c.suppressions(r, rule.ID); err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	if page.Denies, err = rules.Suppressible(rule.ID); err != nil {
+		page.Firm = "This rule protects systems or Interlock itself: nobody can keep it silent."
+	} else if page.Denies && !c.may(r, governing) {
+		page.Firm = "This rule denies: only an admin can keep it silent."
+	}
+	c.counter.view(r.Context(), func(rolled *rollup) { page.Trend = ruleTrend(rolled, rule.ID, c.config.Now()) })
+	c.render(w, r, http.StatusOK, "rule.html", "Rule "+rule.ID, &page)
+}
+
+// A ruleDetail is what the page of one rule shows.
+type ruleDetail struct {
+	*ruleset.Rule
+	Missing   string // the id, where no rule has it: what objected is a gate of its own
+	Row       bool   // or a row of a profile that can be kept silent
+	Hits      *auditlog.Hits
+	Decisions int
+	Results   []ruletest.Result
+	Failed    int
+	Match     string
+	LooksFor  []clause
+	Trend     plot
+	Silent    []silenced // orders that keep it silent somewhere
+	Denies    bool
+	Firm      string // why nobody who looks can keep it silent; empty: they can
+	May       bool   // they may give orders at all
+	Kinds     []interlock.Kind
+}
+
+// ruleTrend draws how often a rule was the one that is named, day by day.
+func ruleTrend(r *rollup, rule string, now time.Time) plot {
+	one := r.rules[rule]
+	last := (hourOf(now)/monthStep + 1) * monthStep
+	p := plot{ID: "trend", Title: "When it spoke", Href: address("/feed", url.Values{"rule": {rule}}), Wide: monthSteps * stepWide}
+	only, sums := lane{}, make([]hourly, monthSteps)
+	all, put := make([]int, monthSteps), make([]int, monthSteps)
+	asked, others := 0, 0
+	for i := range sums {
+		sums[i].hour = last - int64(monthSteps-i)*monthStep
+		for h := sums[i].hour; one != nil && h >= 0 && h < sums[i].hour+monthStep; h++ {
+			n, questions := r.in(one, h)
+			all[i], put[i] = all[i]+n, put[i]+questions
+		}
+		asked, others, only.Most = asked+put[i], others+all[i]-put[i], max(only.Most, all[i])
+	}
+	only.Most = roundUp(only.Most)
+	for i := range sums {
+		if all[i] == 0 {
+			continue
+		}
+		from := time.Unix(sums[i].hour*3600, 0).UTC()
+		href := address("/feed", url.Values{"rule": {rule}, "since": {from.Format(time.RFC3339)},
+			"until": {from.Add(monthStep * time.Hour).Format(time.RFC3339)}})
+		only.Bars = append(only.Bars, plotBar{X: i*stepWide + 2, Wide: stepWide - 4, Href: href,
+			Says:  fmt.Sprintf("%d asked, %d denied", put[i], all[i]-put[i]),
+			Parts: stacked(only.Most, []string{"ask", "deny"}, []int{put[i], all[i] - put[i]})})
+		p.Rows = append(p.Rows, plotRow{from, href, []int{put[i], all[i] - put[i]}})
+	}
+	p.Lanes, p.Axis = []lane{only}, axis(sums)
+	p.Series = []measure{{"asked", "ask", "", asked}, {"denied", "deny", "", others}}
+	p.Says = "In 30 days it was the one that is named in " + numbered(asked+others, "decision", "decisions") + ": " +
+		comma(int64(asked)) + " asked and " + comma(int64(others)) + " denied or halted."
+	slices.Reverse(p.Rows)
+	return p
 }

@@ -178,7 +178,7 @@ func TestDecisionAfterItsAnswer(t *testing.T) {
 		t.Fatalf("denying: %d\n%s", got.status, got.body)
 	}
 	page = b.get("/decisions/" + asked.Event)
-	for _, want := range []string{"denied · deny by olga", "by session: not today", "APPROVAL"} {
+	for _, want := range []string{"denied · deny by olga", "by a session here: not today", "APPROVAL"} {
 		if !strings.Contains(text(page.body), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text(page.body))
 		}

@@ -71,8 +71,8 @@ func readOrder(body []byte) (any, error) {
 	case interlock.VerbSuppress:
 		t, err := decode[suppressionTerms](o.Terms)
 		return interlock.Suppression{ID: o.ID, Rule: o.Subject, Agent: t.Agent, Path: t.Path, Command: t.Command,
-			Denials: t.Denials, Reason: o.Reason, Operator: o.Operator, Created: o.At, Expires: o.Expires, Key: o.Key,
-			Statement: o.Statement, Signature: o.Signature}, err
+			Denials: t.Denials, Reason: o.Reason, Operator: o.Operator, Created: o.At, Expires: o.Expires, Method: o.Method,
+			Key: o.Key, Statement: o.Statement, Signature: o.Signature}, err
 	}
 	return nil, interlock.Errorf(interlock.CodeUnavailable, "store", "no order that stands has the verb %.40q", o.Verb)
 }

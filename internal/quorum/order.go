@@ -77,8 +77,11 @@ func (g Given) Signed(method, key, signature string) Given {
 	case interlock.Grant:
 		terms.Method, terms.Key, terms.Statement, terms.Signature = method, key, text, signature
 		return OfGrant(terms)
-	case interlock.Suppression: // which an SSH key signs, and nothing else
+	case interlock.Suppression:
 		terms.Key, terms.Statement, terms.Signature = key, text, signature
+		if method != interlock.MethodSSH { // which goes without saying, as it did when nothing else could sign one
+			terms.Method = method
+		}
 		return OfSuppression(terms)
 	}
 	return g

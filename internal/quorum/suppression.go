@@ -46,6 +46,9 @@ func boundSuppression(s interlock.Suppression, now time.Time) error {
 	return nil
 }
 
+// CheckSuppression refuses a suppression that says too little or too much, before anything is signed.
+func CheckSuppression(s interlock.Suppression, now time.Time) error { return boundSuppression(s, now) }
+
 // checkScope refuses an order that says too little or too much.
 func checkScope(s interlock.Suppression) error {
 	switch {

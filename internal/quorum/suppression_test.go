@@ -100,3 +100,29 @@ func TestConcerns(t *testing.T) {
 		}
 	}
 }
+
+// TestSuppressionMethods: an order proved by another method than an SSH key says so, and counts by that method alone; one that a key
+// proves says nothing of it, as ever.
+func TestSuppressionMethods(t *testing.T) {
+	for method, recorded := range map[string]string{interlock.MethodSSH: "", interlock.MethodPasskey: interlock.MethodPasskey,
+		interlock.MethodSession: interlock.MethodSession} {
+		given := quorum.OfSuppression(suppression()).Signed(method, "proof", "signature")
+		terms, ok := given.Terms.(interlock.Suppression)
+		if !ok || terms.Method != recorded || given.Method != recorded {
+			t.Errorf("%s is recorded as %q", method, terms.Method)
+		}
+		verify := func(_ interlock.OperatorRecord, by, _, _ string) (string, error) {
+			if by != method {
+				return "", errors.New("forged")
+			}
+			return "proof", nil
+		}
+		if err := given.Counts(people(), agents(), verify, noon); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		terms.Method = interlock.MethodCode
+		if err := quorum.OfSuppression(terms).Counts(people(), agents(), verify, noon); err == nil {
+			t.Errorf("%s passes for another method", method)
+		}
+	}
+}

@@ -178,6 +178,7 @@ func (w *Writer) suppression(s *interlock.Suppression) {
 	w.Name("id")
 	w.String(s.ID)
 	w.OptionalString("key", s.Key)
+	w.OptionalString("method", s.Method)
 	w.Name("operator")
 	w.String(s.Operator)
 	w.OptionalString("path", s.Path)

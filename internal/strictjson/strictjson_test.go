@@ -233,13 +233,14 @@ func TestMarshal(t *testing.T) {
 }
 
 func TestDecodeUndoesMarshal(t *testing.T) {
-	want := interlock.Outcome{Status: interlock.OutcomeFailure, Detail: "x", Duration: 3 * time.Second}
+	want := interlock.Outcome{Status: interlock.OutcomeFailure, Detail: "x", Duration: 3 * time.Second,
+		Effects: []interlock.Effect{{Path: "a", Change: interlock.EffectAdded, Kind: "file", After: 2}}, Overlay: true}
 	data, err := strictjson.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got interlock.Outcome
-	if err := strictjson.Decode(data, &got); err != nil || got != want {
+	if err := strictjson.Decode(data, &got); err != nil || !cmp.Equal(got, want) {
 		t.Errorf("have %+v, %v, want %+v", got, err, want)
 	}
 }

@@ -83,7 +83,8 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 		p.accessible(engine, "before anybody is in")
 		p.enrol(h.link("operator", "add", name, "--role", "admin", "--enrol"), name)
 		pages := []string{"/", "/?range=month", "/feed", "/feed?q=nothing", "/pending", "/agents", "/challenges", "/trust", "/grants",
-			"/tools", "/tools/show?subject=notes", "/rules", "/rules/fs.delete-root", "/rules/past?days=7", "/audit", "/system", "/sessions",
+			"/tools", "/tools/show?subject=notes", "/rules", "/rules?q=there+is+none", "/rules/fs.delete-root", "/rules/git.force-push", "/rules/try",
+			"/rules/past?days=7", "/agents?standing=revoked", "/trust?agent=builder", "/audit", "/audit?q=there+is+none", "/system", "/sessions",
 			"/nowhere"}
 		seen := map[string]bool{}
 		for _, path := range p.linked("/feed", "/pending", "/audit") {

@@ -60,7 +60,7 @@ func TestNoPageShowsWhatAnAgentHid(t *testing.T) {
 	agent.stops("sudo rm -rf / #" + hostile)
 	seen := map[string]bool{}
 	for _, path := range append([]string{"/", "/feed", "/pending", "/agents", "/challenges", "/trust", "/grants", "/rules",
-		"/rules/past?days=7", "/audit", "/system", "/sessions"},
+		"/rules/git.force-push", "/rules/try", "/rules/past?days=7", "/audit", "/system", "/sessions"},
 		anna.linked("/", "/pending", "/audit")...) {
 		if !seen[path] {
 			seen[path] = true

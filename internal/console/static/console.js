@@ -174,7 +174,7 @@
     field.type = "search";
     field.setAttribute("aria-label", "Go to a page, or search");
     field.placeholder = "Go to a page, or search for a command, a rule, an event…";
-    const places = [...document.querySelectorAll(".top nav a")].map((a) => [a.firstChild.textContent.trim(), a.getAttribute("href")]);
+    const places = [...document.querySelectorAll(".top nav a, .kept a")].map((a) => [a.firstChild.textContent.trim(), a.getAttribute("href")]);
     const show = () => {
       const text = field.value.trim(), q = encodeURIComponent(text);
       const found = places.filter(([name]) => name.toLowerCase().includes(text.toLowerCase()));

@@ -1,0 +1,134 @@
+package auditlog_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+)
+
+// TestTelling: every type of event that is no decision is told in words, by what its record says; no line is blank, and none is JSON.
+func TestTelling(t *testing.T) {
+	when := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	order := interlock.Order{ID: "ord_1", Verb: interlock.VerbApproveTool, Subject: "notes", Operator: "olga", Reason: "read it", At: when}
+	request := interlock.ApprovalRequest{ID: "apr_1", Status: interlock.RequestPending, Requester: interlock.Requester{Agent: "claude"}}
+	digest := "sha256:" + strings.Repeat("ab", 32)
+	type record interface {
+		Payload() (json.RawMessage, error)
+	}
+	told := map[interlock.EventType][]struct {
+		record record
+		want   string
+	}{
+		interlock.EventOutcome: {{auditlog.OutcomeRecord{Outcome: interlock.Outcome{Status: interlock.OutcomeSuccess, Detail: "exit 0",
+			Duration: 1500 * time.Millisecond}}, "success · exit 0 · after 1.5s"}},
+		interlock.EventApproval: {{auditlog.ApprovalRecord{Request: request, Approval: interlock.Approval{Request: "apr_1", Verdict: interlock.Allow,
+			Operator: "olga", Reason: "fine"}}, "allow · olga · apr_1 · fine"}},
+		interlock.EventApprovalRefused: {{auditlog.RefusalRecord{Door: "approval", Code: "UNAUTHORIZED", Reason: "own request", Request: "apr_1"},
+			"UNAUTHORIZED · own request · apr_1"}},
+		interlock.EventApprovalExpired: {{auditlog.ExpiryRecord{Request: request}, "pending · apr_1"}},
+		interlock.EventSettled:         {{auditlog.SettledRecord{Request: request}, "apr_1"}},
+		interlock.EventAlert: {{auditlog.AlertRecord{Code: "tampering", Message: "somebody changed a row"},
+			"somebody changed a row · tampering"}},
+		interlock.EventIntegrity: {{auditlog.IntegrityRecord{Held: []string{"ruleset/1"}, Why: "a blob is gone"}, "a blob is gone · ruleset/1"}},
+		interlock.EventIncident: {{auditlog.HoldRecord{Name: "home", Cause: interlock.EventIncident, Why: "a laptop was stolen", Order: &order},
+			"home · approve-tool · notes · olga · read it · a laptop was stolen"}},
+		interlock.EventHalt:      {{auditlog.HoldRecord{Name: "home", Why: "found"}, "home · found"}},
+		interlock.EventHaltClear: {{auditlog.HoldRecord{Name: "home", Order: &order}, "home · approve-tool · notes · olga · read it"}},
+		interlock.EventMended:    {{auditlog.MendRecord{Order: order}, "approve-tool · notes · olga · read it"}},
+		interlock.EventIdentity: {
+			{auditlog.IdentityRecord{Operator: &interlock.OperatorRecord{Name: "olga", Role: "admin"}, First: true}, "olga · admin · the first who governs"},
+			{auditlog.IdentityRecord{Agent: &interlock.AgentRecord{ID: "builder", Principal: "dana", Revoked: when}}, "builder · dana · revoked"},
+			{auditlog.IdentityRecord{WeakKeys: true, Order: &order}, "approve-tool · notes · olga · read it"},
+		},
+		interlock.EventRuleset: {{auditlog.SettingsRecord{Before: map[string]string{"ruleset": "sha256:" + strings.Repeat("0", 64)},
+			After: map[string]string{"ruleset": digest, "ruleset_text": digest}}, "ruleset abababababab, before 000000000000"}},
+		interlock.EventMode:    {{auditlog.SettingsRecord{After: map[string]string{"mode": "enforcing", "profile": "guard"}}, "enforcing · guard"}},
+		interlock.EventRefusal: {{auditlog.RefusalRecord{Door: "http", Code: "INVALID", Reason: "is not JSON"}, "INVALID · is not JSON"}},
+		interlock.EventSuppression: {{auditlog.SuppressionRecord{Suppression: interlock.Suppression{Rule: "net.upload", Agent: "claude",
+			Operator: "olga", Reason: "nightly"}}, "net.upload · claude · olga · nightly"}},
+		interlock.EventBlocked: {{auditlog.ChallengeRecord{Challenge: interlock.Challenge{ID: "chl_1", Kind: interlock.ChallengeBlock,
+			Rule: "fs.delete-root"}}, "block · fs.delete-root"}},
+		interlock.EventUnblocked: {{auditlog.ChallengeRecord{Challenge: interlock.Challenge{Kind: interlock.ChallengeBlock, Outcome: "passed"}},
+			"block · passed"}},
+		interlock.EventChallenge: {{auditlog.ChallengeRecord{Challenge: interlock.Challenge{Kind: interlock.ChallengeBlock, Rule: "r"}, Order: &order},
+			"approve-tool · notes · olga · read it · block · r"}},
+		interlock.EventVerification: {{auditlog.VerificationRecord{Challenge: "chl_1", Result: "wrong", Reason: "another code"}, "wrong · another code"}},
+		interlock.EventExecution: {{auditlog.ExecutionRecord{Execution: "exe_1", Element: "tidy", State: "paused", Steps: 4, Reason: "a doubt"},
+			"paused · exe_1 · tidy · step 4 · a doubt"}},
+		interlock.EventGrant: {{auditlog.GrantRecord{Grant: interlock.Grant{Agent: "claude", Tool: "send_mail", Operator: "olga"}, Ended: "revoked"},
+			"claude · send_mail · olga · revoked"}},
+		interlock.EventTrust: {{auditlog.TrustRecord{Agent: "builder", Before: interlock.TrustValidated, After: interlock.TrustCommunityReviewed,
+			Operator: "olga", Evidence: "thirty runs"}, "builder · validated to community reviewed · by olga · thirty runs"}},
+		interlock.EventPin: {
+			{auditlog.PinRecord{Server: "notes", Steps: []auditlog.PinStep{{Status: interlock.PinApproved}, {Tool: "a", Status: interlock.PinApproved},
+				{Tool: "b", Status: interlock.PinQuarantined, Why: interlock.PinOrdered}, {Tool: "c"}, {Tool: "d"}}, Order: &order},
+				"notes · approved · a approved · b quarantined (ordered) · and 2 more · approve-tool · notes · olga · read it"},
+			{auditlog.PinRecord{Server: "notes", Identity: interlock.Digest(digest)}, "notes"},
+		},
+		interlock.EventSession: {{auditlog.SessionRecord{Operator: "olga", What: "entered", Reason: "passkey"}, "entered · olga · passkey"}},
+		interlock.EventDryRun: {{auditlog.DryRunRecord{Run: interlock.DryRun{Exit: 3, Effects: []interlock.Effect{{Path: "a", Change: "added"},
+			{Path: "b", Change: "deleted"}, {Path: "c", Change: "added"}, {Path: "d", Change: "added"}}}},
+			"tried in a throw-away copy, ended with 3 · added a · deleted b · added c · and 1 more"}},
+		interlock.EventAccess:  {{auditlog.AccessRecord{Order: order}, "approve-tool · notes · olga · read it"}},
+		interlock.EventArchive: {{auditlog.ArchiveRecord{First: 256, Size: 512, To: "/srv/log"}, "entries 256 to 511 · to /srv/log"}},
+		interlock.EventShadow: {{auditlog.ShadowRecord{Step: "begun", Ruleset: interlock.Digest(digest), InForce: interlock.Digest(digest)},
+			"begun · ruleset abababababab · beside abababababab"}},
+		interlock.EventPromotion: {{auditlog.PromotionRecord{Order: order}, "approve-tool · notes · olga · read it"}},
+		interlock.EventInstalled: {
+			{auditlog.InstalledRecord{Harness: "claude", Settings: "/home/dana/.claude/settings.json"}, "claude · registered in · /home/dana/.claude/settings.json"},
+			{auditlog.InstalledRecord{Harness: "claude", Settings: "/x", Removed: true}, "claude · taken out of · /x"},
+			{auditlog.InstalledRecord{Harness: "claude", Settings: "/x", Again: true}, "claude · written anew in · /x"},
+		},
+		interlock.EventReplayRequest: {{auditlog.ReplayRequestRecord{Mode: "audit", What: "all", Orders: []interlock.Order{order}},
+			"audit · all · ordered by olga · read it"}},
+		interlock.EventReplayResult: {{auditlog.ReplayResultRecord{Mode: "audit", Decisions: 12, Same: 11, Code: "DIVERGENCE"},
+			"audit · 11 of 12 decisions came out the same · DIVERGENCE"}},
+		interlock.EventTokenIssued:    {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
+		interlock.EventTokenValidated: {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
+		interlock.EventTokenRejected:  {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},
+		interlock.EventTokenRevoked:   {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
+	}
+	for _, kind := range interlock.EventTypes() {
+		if auditlog.IsDecision(kind) {
+			continue
+		}
+		if len(told[kind]) == 0 {
+			t.Errorf("nobody says how a %s is told", kind)
+		}
+		for _, one := range told[kind] {
+			payload, err := one.record.Payload()
+			if err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
+			if got := auditlog.Telling(auditlog.Event{Type: kind, Payload: payload}); got != one.want {
+				t.Errorf("%s is told as\n%q, want\n%q", kind, got, one.want)
+			}
+		}
+	}
+	for payload, want := range map[string]string{
+		`{"colour":"red","n":-4,"sure":true,"a":{"b":1},"z":"later"}`: "colour red · n -4 · sure true",
+		`{}`: "of a kind to come", `[1]`: "of a kind to come", `{"a":{}}`: "of a kind to come", "{": "of a kind to come",
+	} {
+		if got := auditlog.Telling(auditlog.Event{Type: "OF_A_KIND_TO_COME", Payload: []byte(payload)}); got != want {
+			t.Errorf("%s is told as %q, want %q", payload, got, want)
+		}
+	}
+}
+
+func TestActionLine(t *testing.T) {
+	for want, action := range map[string]interlock.Action{
+		"ls -l":                {Kind: interlock.KindShell, Tool: "Bash", Input: "ls -l"},
+		"Write /etc/passwd":    {Kind: interlock.KindFile, Tool: "Write", Arguments: json.RawMessage(`{"path":"/etc/passwd"}`)},
+		"GET https://x.org/":   {Kind: interlock.KindHTTP, Arguments: json.RawMessage(`{"method":"GET","url":"https://x.org/"}`)},
+		`send_mail {"to":"a"}`: {Kind: interlock.KindTool, Tool: "send_mail", Arguments: json.RawMessage(`{"to":"a"}`)},
+		"send_mail":            {Kind: interlock.KindTool, Tool: "send_mail"},
+	} {
+		if got := auditlog.ActionLine(action); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
