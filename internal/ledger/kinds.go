@@ -31,6 +31,8 @@ const (
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
+
+	Subscription = "subscription" // a browser in which an operator is told of requests
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -180,6 +182,8 @@ func Kinds() []Kind {
 			body: of(againAbout, nil, nil)},
 		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
+		{Name: Subscription, Writer: ByOrder, Proved: "an OPERATOR_SESSION entry", Lives: "90 days after a message was taken",
+			swept: true, note: true, body: of(subscriptionAbout, nil, nil), most: MaxSubscriptions},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),

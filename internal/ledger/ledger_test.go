@@ -65,6 +65,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Heard, "builder\x00run", ledger.HeardBody{Run: "builder\x00run", Heard: origin.Heard{At: now, Prompts: 1}}, "until")
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
+	add(ledger.Subscription, "psh_01", ledger.SubscriptionBody{ID: "psh_01", Operator: "olga", Made: now}, "until")
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
