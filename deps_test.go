@@ -54,7 +54,7 @@ interlock                                               < gitwork, identity, jud
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
-std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest
+std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest, webpush/pushtest
 ledger                                                  < identity, webpush, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault

@@ -1,24 +1,13 @@
 package webpush
 
 import (
-	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/ecdh"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
-	"io"
-	"math/big"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -27,6 +16,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/webpush/pushtest"
 )
 
 func raw(t *testing.T, text string) []byte {
@@ -55,112 +45,6 @@ func TestTheExampleOfTheRFC(t *testing.T) {
 	if got := base64.RawURLEncoding.EncodeToString(body); err != nil || got != want {
 		t.Errorf("sealed as %s, %v", got, err)
 	}
-}
-
-// A receiver is a browser and its push service.
-type receiver struct {
-	t       *testing.T
-	private *ecdh.PrivateKey
-	auth    []byte
-	server  *httptest.Server
-	key     string // by which the sender is to be known
-
-	mu     sync.Mutex
-	status int
-	got    []Message
-	header http.Header
-	sizes  map[int]bool
-}
-
-func newReceiver(t *testing.T) *receiver {
-	t.Helper()
-	private, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &receiver{t: t, private: private, auth: []byte("0123456789abcdef"), status: http.StatusCreated, sizes: map[int]bool{}}
-	r.server = httptest.NewTLSServer(r)
-	t.Cleanup(r.server.Close)
-	return r
-}
-
-func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		r.t.Error(err)
-	}
-	r.header = request.Header
-	r.sizes[len(body)] = true
-	var m Message
-	if err := json.Unmarshal(r.open(body), &m); err != nil {
-		r.t.Error(err)
-	}
-	r.got = append(r.got, m)
-	r.signed(request.Header.Get("Authorization"))
-	w.Header().Set("Location", "https://elsewhere.example/")
-	w.WriteHeader(r.status)
-}
-
-// open decrypts as RFC 8291 has a browser do it.
-func (r *receiver) open(body []byte) []byte {
-	salt, idLen := body[:16], int(body[20])
-	if size := binary.BigEndian.Uint32(body[16:20]); size < uint32(len(body)-21-idLen) {
-		r.t.Errorf("records of %d bytes, and one of %d", size, len(body))
-	}
-	sender, err := ecdh.P256().NewPublicKey(body[21 : 21+idLen])
-	if err != nil {
-		r.t.Error(err)
-		return nil
-	}
-	shared, err := r.private.ECDH(sender)
-	if err != nil {
-		r.t.Error(err)
-	}
-	secret, _ := hkdf.Key(sha256.New, shared, r.auth, "WebPush: info\x00"+string(r.private.PublicKey().Bytes())+string(sender.Bytes()), 32)
-	key, _ := hkdf.Key(sha256.New, secret, salt, "Content-Encoding: aes128gcm\x00", 16)
-	nonce, _ := hkdf.Key(sha256.New, secret, salt, "Content-Encoding: nonce\x00", 12)
-	block, _ := aes.NewCipher(key)
-	gcm, _ := cipher.NewGCM(block)
-	plain, err := gcm.Open(nil, nonce, body[21+idLen:], nil)
-	if err != nil {
-		r.t.Error(err)
-	}
-	return bytes.TrimSuffix(bytes.TrimRight(plain, "\x00"), []byte{2})
-}
-
-// signed holds the header against RFC 8292: a token for this service, not for long, by the key the browser subscribed with.
-func (r *receiver) signed(header string) {
-	token, key, _ := strings.Cut(strings.TrimPrefix(header, "vapid t="), ", k=")
-	parts := strings.Split(token, ".")
-	if key != r.key || len(parts) != 3 {
-		r.t.Errorf("signed as %q", header)
-		return
-	}
-	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), raw(r.t, key))
-	if err != nil {
-		r.t.Error(err)
-		return
-	}
-	sum, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), raw(r.t, parts[2])
-	if !ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
-		r.t.Error("the signature does not hold")
-	}
-	var claims struct {
-		Aud, Sub string
-		Exp      int64
-	}
-	if err := json.Unmarshal(raw(r.t, parts[1]), &claims); err != nil || claims.Aud != r.server.URL || claims.Sub != "mailto:a@example.com" ||
-		time.Until(time.Unix(claims.Exp, 0)) > 24*time.Hour || time.Until(time.Unix(claims.Exp, 0)) < time.Hour {
-		r.t.Errorf("%v %+v", err, claims)
-	}
-}
-
-func (r *receiver) browser() Browser {
-	return Browser{Name: "a phone", Endpoint: r.server.URL + "/wpush/secret-of-this-browser",
-		Key:  base64.RawURLEncoding.EncodeToString(r.private.PublicKey().Bytes()),
-		Auth: base64.URLEncoding.EncodeToString(r.auth)} // some write it with padding
 }
 
 // rows are kept in memory.
@@ -192,7 +76,7 @@ func (r *rows) NoteSubscription(_ context.Context, id string, change func(ledger
 // A desk is a sender, an operator and one browser of theirs.
 type desk struct {
 	*Sender
-	*receiver
+	*pushtest.Receiver
 	rows     *rows
 	olga     interlock.OperatorRecord
 	inOffice bool
@@ -201,7 +85,12 @@ type desk struct {
 
 func newDesk(t *testing.T, hosts ...string) *desk {
 	t.Helper()
-	d := &desk{receiver: newReceiver(t), rows: &rows{all: map[string]ledger.SubscriptionBody{}}, inOffice: true,
+	receiver, err := pushtest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(receiver.Close)
+	d := &desk{Receiver: receiver, rows: &rows{all: map[string]ledger.SubscriptionBody{}}, inOffice: true,
 		olga: interlock.OperatorRecord{Name: "olga", Created: time.Now().Add(-time.Hour)}}
 	secret, err := NewKey(rand.Reader)
 	if err != nil {
@@ -212,15 +101,39 @@ func newDesk(t *testing.T, hosts ...string) *desk {
 		t.Fatal(err)
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(d.server.Certificate())
+	roots.AddCert(d.Certificate())
 	d.Sender = NewSender(Config{Rows: d.rows, Key: func() (Key, error) { return key, nil }, Contact: "mailto:a@example.com", Hosts: hosts,
 		Now: time.Now, Roots: roots, InOffice: func(_ context.Context, name string, since time.Time) (bool, error) {
 			return d.inOffice && name == d.olga.Name && since.Equal(d.olga.Created), nil
 		}})
-	if d.receiver.key, err = d.PublicKey(); err != nil {
+	return d
+}
+
+func (d *desk) browser() Browser {
+	key, auth := d.Keys()
+	return Browser{Name: "a phone", Endpoint: d.Endpoint(), Key: key, Auth: auth + "=="} // some write it with padding
+}
+
+// told is what has arrived, held against who was to send it.
+func (d *desk) told(t *testing.T) (list []Message) {
+	t.Helper()
+	key, err := d.PublicKey()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	sizes := map[int]bool{}
+	got, _ := d.Got()
+	for _, one := range got {
+		var m Message
+		if err := json.Unmarshal(one.Plain, &m); err != nil || one.Fault != nil || one.Key != key || one.Claims.Subject != "mailto:a@example.com" {
+			t.Errorf("%v %v %+v", err, one.Fault, one)
+		}
+		if sizes[one.Size] = true; len(sizes) > 1 {
+			t.Errorf("their lengths tell them apart: %v", sizes)
+		}
+		list = append(list, m)
+	}
+	return list
 }
 
 func (d *desk) begin(t *testing.T) {
@@ -232,12 +145,6 @@ func (d *desk) begin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func (d *desk) answers(status int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.status = status
 }
 
 func waiting() interlock.ApprovalRequest {
@@ -255,12 +162,13 @@ func TestABrowserIsTold(t *testing.T) {
 	}
 	want := Message{Kind: "asks", Title: "Interlock asks: git.force-push", Body: "builder\ufffd in shop: a forced push replaces what others have fetched",
 		Tag: "apr_0123456789ab", Path: "/pending/apr_0123456789ab"}
-	if len(d.got) != 1 || d.got[0] != want {
-		t.Fatalf("told %+v", d.got)
+	if got := d.told(t); len(got) != 1 || got[0] != want {
+		t.Fatalf("told %+v", got)
 	}
-	if ttl := d.header.Get("TTL"); d.header.Get("Topic") != want.Tag || len(ttl) != 3 || d.header.Get("Urgency") != "high" ||
-		d.header.Get("Content-Encoding") != "aes128gcm" {
-		t.Errorf("with %v", d.header)
+	got, _ := d.Got()
+	if h := got[0].Header; h.Get("Topic") != want.Tag || len(h.Get("TTL")) != 3 || h.Get("Urgency") != "high" ||
+		h.Get("Content-Encoding") != "aes128gcm" {
+		t.Errorf("with %v", h)
 	}
 	for _, m := range []Message{Answered(waiting(), "approved by ada"), Many(12, waiting())} {
 		if failed := d.Tell(t.Context(), m); len(failed) > 0 {
@@ -270,10 +178,11 @@ func TestABrowserIsTold(t *testing.T) {
 	if err := d.Try(t.Context(), d.id, "olga"); err != nil {
 		t.Fatal(err)
 	}
-	if len(d.got) != 4 || len(d.sizes) != 1 {
-		t.Errorf("%d messages of the sizes %v", len(d.got), d.sizes)
+	told := d.told(t)
+	if len(told) != 4 {
+		t.Errorf("%d messages", len(told))
 	}
-	for _, m := range d.got {
+	for _, m := range told {
 		text, err := json.Marshal(m)
 		if err != nil || strings.Contains(string(text), "secret-branch") {
 			t.Errorf("%s, %v", text, err)
@@ -281,16 +190,16 @@ func TestABrowserIsTold(t *testing.T) {
 	}
 	earlier := waiting()
 	earlier.Created = time.Now().Add(-time.Hour)
-	if failed := d.Tell(t.Context(), Asks(earlier, "")); len(failed) > 0 || len(d.got) != 4 {
-		t.Errorf("told of what was asked before it was switched on: %v %d", failed, len(d.got))
+	if failed := d.Tell(t.Context(), Asks(earlier, "")); len(failed) > 0 || len(d.told(t)) != 4 {
+		t.Errorf("told of what was asked before it was switched on: %v", failed)
 	}
 }
 
 // TestWhoIsToldNoMore: a browser that its push service knows no more, that was switched off, or whose operator is gone.
 func TestWhoIsToldNoMore(t *testing.T) {
 	for name, over := range map[string]func(*testing.T, *desk){
-		"gone":      func(_ *testing.T, d *desk) { d.answers(http.StatusGone) },
-		"not found": func(_ *testing.T, d *desk) { d.answers(http.StatusNotFound) },
+		"gone":      func(_ *testing.T, d *desk) { d.Answer(http.StatusGone) },
+		"not found": func(_ *testing.T, d *desk) { d.Answer(http.StatusNotFound) },
 		"revoked":   func(_ *testing.T, d *desk) { d.inOffice = false },
 		"a successor": func(_ *testing.T, d *desk) {
 			d.olga.Created = time.Now()
@@ -311,11 +220,11 @@ func TestWhoIsToldNoMore(t *testing.T) {
 			if failed := d.Tell(t.Context(), Asks(waiting(), "")); len(failed) > 0 {
 				t.Error(failed)
 			}
-			d.answers(http.StatusCreated)
+			d.Answer(http.StatusCreated)
 			d.inOffice = true
-			before := len(d.got)
-			if failed := d.Tell(t.Context(), Asks(waiting(), "")); len(failed) > 0 || len(d.got) != before || d.Wanted(t.Context()) {
-				t.Errorf("%v, told %d times", failed, len(d.got))
+			before := len(d.told(t))
+			if failed := d.Tell(t.Context(), Asks(waiting(), "")); len(failed) > 0 || len(d.told(t)) != before || d.Wanted(t.Context()) {
+				t.Errorf("%v, told %d times", failed, len(d.told(t)))
 			}
 			if body := d.rows.all[d.id]; body.Endpoint != "" || body.Auth != "" || body.Key != "" {
 				t.Errorf("its keys are kept: %+v", body)
@@ -329,7 +238,7 @@ func TestWhatFailsIsCounted(t *testing.T) {
 	d := newDesk(t, "127.0.0.1")
 	d.begin(t)
 	for n, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusTemporaryRedirect} {
-		d.answers(status)
+		d.Answer(status)
 		failed := d.Tell(t.Context(), Asks(waiting(), ""))
 		if len(failed) != 1 || strings.Contains(failed[0], "secret-of-this-browser") || strings.Contains(failed[0], "127.0.0.1") {
 			t.Fatalf("%d: %q", status, failed)
@@ -338,11 +247,11 @@ func TestWhatFailsIsCounted(t *testing.T) {
 			t.Errorf("%+v", body)
 		}
 	}
-	d.answers(http.StatusCreated)
+	d.Answer(http.StatusCreated)
 	if failed := d.Tell(t.Context(), Asks(waiting(), "")); len(failed) > 0 || d.rows.all[d.id].Failed != 0 || d.rows.all[d.id].Told.IsZero() {
 		t.Errorf("%v %+v", failed, d.rows.all[d.id])
 	}
-	d.server.Close()
+	d.Close()
 	if err := d.Try(t.Context(), d.id, "olga"); err == nil || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("%v", err)
 	}
@@ -378,8 +287,8 @@ func TestWhereNoMessageGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := target{endpoint: "https://127.0.0.1:" + to.Port() + "/x", public: d.private.PublicKey(), auth: d.auth}
-	if err := d.client.send(t.Context(), inside, []byte("{}"), "", time.Minute); err == nil || err.Error() != errInside.Error() || len(d.got) > 0 {
+	inside := target{endpoint: "https://127.0.0.1:" + to.Port() + "/x", public: d.Public(), auth: make([]byte, authBytes)}
+	if err := d.client.send(t.Context(), inside, []byte("{}"), "", time.Minute); err == nil || err.Error() != errInside.Error() || len(d.told(t)) > 0 {
 		t.Errorf("sent inside: %v", err)
 	}
 }
