@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -145,6 +147,9 @@ type dress struct {
 	dark bool
 }
 
+// screenHigh is how high a phone's screen is.
+const screenHigh = 780
+
 // dresses are all of them, phones first: what a page does when it loads is for the narrow one.
 func dresses() []dress {
 	return []dress{{"-phone", 360, 1500, false}, {"-phone-dark", 360, 1500, true}, {"", 1200, 1500, false}, {"-dark", 1200, 1500, true}}
@@ -212,14 +217,14 @@ func (b *browser) wear(ctx context.Context, d dress, high int) error {
 // settled waits until a page has drawn itself, and says how high it is and what of it stands outside of the screen.
 const settled = `(async () => {
 	await document.fonts.ready;
-	await new Promise((done) => setTimeout(done, 250));
+	await new Promise((done) => setTimeout(done, 120));
 	await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 	const far = [];
 	for (const e of document.querySelectorAll("main *, header *")) {
 		let scrolls = false;
 		for (let up = e.parentElement; up; up = up.parentElement) scrolls ||= getComputedStyle(up).overflowX !== "visible";
 		const box = e.getBoundingClientRect();
-		if (!scrolls && box.width > 0 && box.right > innerWidth + 1) far.push(e.outerHTML.slice(0, 100));
+		if (!scrolls && box.width > 0 && box.right > WIDE + 1) far.push(e.outerHTML.slice(0, 100));
 	}
 	return {High: document.documentElement.scrollHeight, Far: far.slice(0, 3).join(" and ")};
 })()`
@@ -231,13 +236,16 @@ func (b *browser) picture(ctx context.Context, p page, d dress, file string) (si
 		Far  string
 	}
 	if err = b.wear(ctx, d, 480); err == nil {
-		err = b.evaluate(ctx, settled, &seen)
+		err = b.evaluate(ctx, strings.ReplaceAll(settled, "WIDE", strconv.Itoa(d.wide)), &seen)
+	}
+	if p.screen && d.wide < 600 {
+		d.most = screenHigh
 	}
 	if err == nil {
 		err = b.wear(ctx, d, min(seen.High, d.most))
 	}
 	if err == nil {
-		err = b.evaluate(ctx, settled, &seen)
+		err = b.evaluate(ctx, strings.ReplaceAll(settled, "WIDE", strconv.Itoa(d.wide)), &seen)
 	}
 	var shot struct{ Data []byte }
 	if err == nil {

@@ -201,6 +201,9 @@ func (d *day) work(ctx context.Context) error {
 		if hour > 8 && hour < 18 {
 			calls = 2 // of the nightly report
 		}
+		if hour == 1 {
+			calls = 6 // what waits at the end was asked in that hour
+		}
 		for i := range calls {
 			one := all[n%len(all)]
 			if hour > 8 && hour < 18 {

@@ -51,6 +51,9 @@ func run(ctx context.Context, into, only string) error {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}
+	if err := writeList(filepath.Join(filepath.Dir(filepath.Clean(into)), "console.md"), pages(played)); err != nil {
+		return err
+	}
 	var wrong []error
 	for _, p := range pages(played) {
 		if only != "" && p.name != only && p.name != "login" && p.name != "enrol" { // which let the browser in

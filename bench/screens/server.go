@@ -80,9 +80,10 @@ func (s *server) stop() {
 
 // decideSome has the server decide what a program asks it, so that it can say how long that takes.
 func (s *server) decideSome(ctx context.Context, token string) error {
-	for range 40 {
-		body, err := json.Marshal(map[string]string{"kind": "sql", "input": "SELECT count(*) FROM orders WHERE day = current_date",
-			"run": "nightly", "dir": projectDir})
+	for _, query := range []string{"SELECT count(*) FROM orders WHERE day = current_date", "SELECT sku, stock FROM items WHERE stock < 5",
+		"SELECT region, avg(total) FROM orders GROUP BY region", "SELECT id FROM customers WHERE country = 'PT'",
+		"UPDATE orders SET total = 0", "SELECT max(day) FROM deliveries"} {
+		body, err := json.Marshal(map[string]string{"kind": "sql", "input": query, "run": "nightly", "dir": projectDir})
 		if err != nil {
 			return err
 		}

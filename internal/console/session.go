@@ -141,7 +141,7 @@ func shortened(s string) string {
 		if r < ' ' || r > '~' {
 			r = '?'
 		}
-		if b.WriteRune(r); b.Len() >= 100 {
+		if b.WriteRune(r); b.Len() >= 200 {
 			break
 		}
 	}
