@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"interlock"
@@ -60,7 +61,8 @@ func tellRequests(ctx context.Context, backend *embedded.Backend, settings confi
 
 // tell tells of what is new, and forgets what waits no more. It is false if that can't be read now.
 func (t *teller) tell(ctx context.Context, began time.Time) bool {
-	if t.channels == nil && !t.push.Wanted(ctx) {
+	since, pushed := t.push.Wanted(ctx)
+	if t.channels == nil && !pushed {
 		t.told = map[string]notice.Notice{}
 		return true
 	}
@@ -84,7 +86,7 @@ func (t *teller) tell(ctx context.Context, began time.Time) bool {
 			Rule: r.Rule, Reason: r.Reason, Display: r.Display, Harness: r.Harness}
 		waiting[r.ID] = one
 		t.asks(ctx, one)
-		if !r.Harness { // what its harness asks its own user waits for nobody who is away
+		if pushed && !r.Harness && !r.Created.Before(since) { // what its harness asks its own user waits for nobody who is away
 			fresh = append(fresh, r)
 		}
 	}
@@ -108,6 +110,7 @@ func (t *teller) asks(ctx context.Context, one notice.Notice) {
 
 // pushes tells browsers of what is new: of some by name, of the rest that there are more.
 func (t *teller) pushes(ctx context.Context, fresh []interlock.ApprovalRequest) {
+	slices.SortFunc(fresh, func(a, b interlock.ApprovalRequest) int { return a.Created.Compare(b.Created) })
 	for n, r := range fresh {
 		if n == maxPushed {
 			newest := fresh[len(fresh)-1]

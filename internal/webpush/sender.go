@@ -147,10 +147,15 @@ func (s *Sender) Try(ctx context.Context, id, operator string) error {
 	return nil
 }
 
-// Wanted reports whether any browser is told. Where that can't be read, one may be.
-func (s *Sender) Wanted(ctx context.Context) bool {
+// Wanted reports whether any browser is told, and since when the first of them is. Where that can't be read, one may be.
+func (s *Sender) Wanted(ctx context.Context) (since time.Time, wanted bool) {
 	list, err := s.config.Rows.Subscriptions(ctx)
-	return err != nil || len(list) > 0
+	for _, one := range list {
+		if since.IsZero() || one.Made.Before(since) {
+			since = one.Made
+		}
+	}
+	return since, err != nil || len(list) > 0
 }
 
 // Tell sends a message to every browser of an operator who may answer, and says of each that was not reached why. Nothing depends on it.
