@@ -28,8 +28,19 @@ const subscribes = `(() => {
 // A phone is a push service and the browser it belongs to.
 type phone struct {
 	*pushtest.Receiver
-	page *page
-	seen int
+	page   *page
+	inside string // the session of the page's service worker
+	seen   int
+}
+
+// ask is what a number is worth in the worker.
+func (p *phone) ask(expression string) int {
+	p.page.t.Helper()
+	var got struct {
+		Result struct{ Value int }
+	}
+	p.page.must(p.inside, "Runtime.evaluate", options{"expression": expression, "returnByValue": true}, &got)
+	return got.Result.Value
 }
 
 // next is the next message that arrives.
@@ -53,9 +64,24 @@ func (p *phone) next(t *testing.T) (text string) {
 	}
 }
 
-// delivers hands a message to the page's service worker, as the browser does when one arrives.
+// delivers hands a message to the page's service worker, as the browser does when one arrives, and waits until it has shown it. Before
+// that nobody may ask what is shown: Chromium then forgets what it was about to show.
 func (p *phone) delivers(text string) {
 	p.page.t.Helper()
+	if p.inside == "" {
+		p.inside = p.page.inside()
+		p.ask(`{
+			const show = ServiceWorkerRegistration.prototype.showNotification;
+			self.told = 0;
+			ServiceWorkerRegistration.prototype.showNotification = async function (...what) { await show.apply(this, what); self.told++; };
+		} 0`)
+	}
+	before := p.ask("told")
+	defer func() {
+		if !strings.Contains(text, `"answered"`) {
+			p.page.awaits("the worker to show a message", func() bool { return p.ask("told") > before })
+		}
+	}()
 	p.page.do("ServiceWorker.deliverPushMessage", options{"origin": p.page.origin, "registrationId": p.page.worker(), "data": text}, nil)
 }
 
@@ -154,7 +180,7 @@ func TestAPhoneIsTold(t *testing.T) {
 		return len(shown) == 2 && strings.Contains(strings.Join(shown, "\n"), "Interlock asks: git.force-push | builder") &&
 			strings.Contains(strings.Join(shown, "\n"), want)
 	})
-	if opened := olga.clicked(want); opened != h.origin+want {
+	if opened := phone.clicked(want); opened != h.origin+want {
 		t.Errorf("a click opens %q", opened)
 	}
 
@@ -177,7 +203,22 @@ func TestAPhoneIsTold(t *testing.T) {
 }
 
 // clicked clicks the notification that leads somewhere, and returns what the worker would open: browsers let it only for a real finger.
-func (p *page) clicked(path string) (opened string) {
+func (p *phone) clicked(path string) (opened string) {
+	p.page.t.Helper()
+	var got struct {
+		Result struct{ Value string }
+	}
+	p.page.must(p.inside, "Runtime.evaluate", options{"awaitPromise": true, "returnByValue": true, "expression": `(async () => {
+		const shown = (await registration.getNotifications()).find((n) => n.data.path === "` + path + `");
+		const opened = new Promise((resolve) => { clients.openWindow = async (to) => resolve(to); });
+		dispatchEvent(new NotificationEvent("notificationclick", {notification: shown}));
+		return opened;
+	})()`}, &got)
+	return got.Result.Value
+}
+
+// inside attaches to the page's service worker, which then goes on running.
+func (p *page) inside() (session string) {
 	p.t.Helper()
 	var targets struct {
 		TargetInfos []struct{ TargetID, Type, URL string }
@@ -192,14 +233,5 @@ func (p *page) clicked(path string) (opened string) {
 	if attached.SessionID == "" {
 		p.t.Fatalf("no worker runs: %+v", targets)
 	}
-	var got struct {
-		Result struct{ Value string }
-	}
-	p.must(attached.SessionID, "Runtime.evaluate", options{"awaitPromise": true, "returnByValue": true, "expression": `(async () => {
-		const shown = (await registration.getNotifications()).find((n) => n.data.path === "` + path + `");
-		const opened = new Promise((resolve) => { clients.openWindow = async (to) => resolve(to); });
-		dispatchEvent(new NotificationEvent("notificationclick", {notification: shown}));
-		return opened;
-	})()`}, &got)
-	return got.Result.Value
+	return attached.SessionID
 }
