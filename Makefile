@@ -6,7 +6,7 @@
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build install run release docs test fuzz escape load eval redteam mutants bench fmt generate clean
+.PHONY: help setup build install run release docs pictures test fuzz escape load eval redteam mutants bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -90,6 +90,10 @@ bench: build ## measure beside a peer and the disk, and write bench/README.md
 	@npm install --silent --no-fund --no-audit --prefix bench/peer $(PEERS) || echo "bench: the peers could not be installed; their rows will be missing"
 	@[ -x bench/peer/vmcp ] || GOBIN="$(CURDIR)/bench/peer" go install github.com/stacklok/toolhive/cmd/vmcp@v0.44.0 >/dev/null 2>&1 || echo "bench: vmcp could not be built; its row will be missing"
 	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules -vmcp "$$(ls bench/peer/vmcp 2>/dev/null)"
+
+pictures: ## photograph every page of the console for docs/pictures (needs Chromium; takes some minutes)
+	@scripts/setup.sh build
+	@go run ./bench/screens -into docs/pictures
 
 fmt: ## format all Go files
 	gofmt -w .

@@ -53,12 +53,12 @@ explain                                                 < console
 engine                                                  < ruletest
 interlock                                               < notice
 notice                                                  < admission, notify, upstream
-interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
+interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, webpush, bus, store/sqlite, store/postgres    (never each other)
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
-std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest
-ledger                                                  < identity, store/sqlite, store/postgres, store/storagetest
+std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest, webpush/pushtest
+ledger                                                  < identity, webpush, store/sqlite, store/postgres, store/storagetest
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
@@ -75,13 +75,12 @@ github.com/pelletier/go-toml/v2                         < harness
 admission, archive, fileio, store/sqlite                < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console, control    (never each other, never store)
 mcpgateway                                              < mcphttp
-hostname                                                < httpapi, mcphttp
-hostname                                                < control
+hostname                                                < httpapi, mcphttp, sandbox, webpush, control
 advice                                                  < hook
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
-identity, ruletest                                      < console
+identity, ruletest, webpush                             < console
 replay                                                  < console, httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 mcpaql/published                                        < mcpaql/evidence

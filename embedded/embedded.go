@@ -47,6 +47,8 @@ type Config struct {
 	Mode       interlock.Mode // zero: enforcing
 	Unattended bool           // nobody is there to answer: an Ask is answered Deny with a request id
 	Production []string       // globs of names that are production
+
+	Now func() time.Time // the clock that what is decided is dated by, for demonstrations; default: time.Now
 }
 
 // A Backend is an open Interlock. It is safe for concurrent use.
@@ -112,16 +114,20 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	}
 	settings.Unattended = settings.Unattended || c.Unattended
 	settings.Production = append(settings.Production, c.Production...)
-	return OpenConfig(ctx, settings)
+	return open(ctx, settings, store.Options{Needs: needs(settings), Now: c.Now}, false)
 }
 
 // OpenConfig opens an Interlock under complete settings.
 func OpenConfig(ctx context.Context, c config.Config) (*Backend, error) {
-	options := store.Options{}
+	return open(ctx, c, store.Options{Needs: needs(c)}, false)
+}
+
+// needs are the parts of a store that settings ask for.
+func needs(c config.Config) []store.Part {
 	if c.ArchiveAfter > 0 {
-		options.Needs = append(options.Needs, store.PartArchiving)
+		return []store.Part{store.PartArchiving}
 	}
-	return open(ctx, c, options, false)
+	return nil
 }
 
 // OpenBrief is OpenConfig for a process that makes a few decisions and exits, such as a hook.
@@ -142,6 +148,9 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 	}
 	wrong := &tampering{}
 	options.Noticed = wrong.notice
+	if options.Now == nil {
+		options.Now = time.Now
+	}
 	made, opened, sealer, err := parts(ctx, c, options)
 	if err != nil {
 		return nil, err
@@ -182,7 +191,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Verify:       verify,
 		Attest:       attest(sealer),
 		Notify:       channels,
-		Now:          time.Now,
+		Now:          options.Now,
 		Random:       rand.Reader,
 		ApprovalTTL:  time.Duration(c.ApprovalTTL),
 		CodeTTL:      time.Duration(c.CodeTTL),

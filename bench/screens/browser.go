@@ -1,21 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"interlock/test/chromium"
 )
 
-// patience is how long a page may take.
-const patience = 30 * time.Second
-
-// A browser is a tab of Chromium.
+// A browser is a tab of Chromium with a passkey of its own.
 type browser struct {
 	*chromium.Browser
 	session string
@@ -39,6 +41,18 @@ func startBrowser(ctx context.Context) (*browser, error) {
 			}
 		}
 	}
+	for _, one := range []struct {
+		command string
+		with    options
+	}{
+		{"Emulation.setFocusEmulationEnabled", options{"enabled": true}}, {"WebAuthn.enable", options{"enableUI": false}},
+		{"WebAuthn.addVirtualAuthenticator", options{"options": options{"protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
+			"hasUserVerification": true, "isUserVerified": true, "automaticPresenceSimulation": true}}},
+	} {
+		if err == nil {
+			err = b.do(ctx, one.command, one.with, nil)
+		}
+	}
 	if err != nil {
 		_ = b.Close()
 		return nil, err
@@ -46,10 +60,12 @@ func startBrowser(ctx context.Context) (*browser, error) {
 	return b, nil
 }
 
+type options = map[string]any
+
 // happened keeps what the browser tells of the page: that it has loaded, a script or style it refused, a file it did not find.
 func (b *browser) happened(m chromium.Message) {
 	var said struct {
-		Entry struct{ Level, Text, URL string }
+		Entry struct{ Level, Source, Text, URL string }
 	}
 	switch m.Method {
 	case "Page.loadEventFired":
@@ -64,6 +80,9 @@ func (b *browser) happened(m chromium.Message) {
 		if json.Unmarshal(m.Params, &said) != nil || said.Entry.Level != "error" && said.Entry.Level != "warning" {
 			return
 		}
+		if said.Entry.Source == "network" { // one of the pages is that there is no such page
+			return
+		}
 	default:
 		return
 	}
@@ -73,7 +92,7 @@ func (b *browser) happened(m chromium.Message) {
 }
 
 // do sends one command of Chromium's own protocol to the tab.
-func (b *browser) do(ctx context.Context, command string, parameters map[string]any, into any) error {
+func (b *browser) do(ctx context.Context, command string, parameters options, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if parameters == nil {
@@ -83,7 +102,7 @@ func (b *browser) do(ctx context.Context, command string, parameters map[string]
 }
 
 // load does what loads a page, and waits for it.
-func (b *browser) load(ctx context.Context, command string, parameters map[string]any) error {
+func (b *browser) load(ctx context.Context, command string, parameters options) error {
 	select {
 	case <-b.loaded: // of the page before
 	default:
@@ -99,53 +118,149 @@ func (b *browser) load(ctx context.Context, command string, parameters map[strin
 	}
 }
 
-func (b *browser) open(ctx context.Context, address string) error {
-	return b.load(ctx, "Page.navigate", map[string]any{"url": address})
+// evaluate returns what an expression is worth in the page.
+func (b *browser) evaluate(ctx context.Context, expression string, into any) error {
+	var got struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+	}
+	if err := b.do(ctx, "Runtime.evaluate", options{"expression": expression, "returnByValue": true, "awaitPromise": true}, &got); err != nil {
+		return err
+	}
+	if got.ExceptionDetails != nil {
+		return errors.New(got.ExceptionDetails.Text + " " + got.ExceptionDetails.Exception.Description)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(got.Result.Value, into)
 }
 
-// click clicks an element that leads to another page.
-func (b *browser) click(ctx context.Context, selector string) error {
-	return b.load(ctx, "Runtime.evaluate", map[string]any{"expression": "document.querySelector(" + strconv.Quote(selector) + ").click()"})
+// A dress is how a page is looked at.
+type dress struct {
+	name string
+	wide int
+	most int // how high it may be
+	dark bool
 }
 
-// picture opens an address and returns what the browser shows, as PNG.
-func (b *browser) picture(ctx context.Context, address string, p picture) ([]byte, error) {
+// screenHigh is how high a phone's screen is.
+const screenHigh = 780
+
+// dresses are all of them, phones first: what a page does when it loads is for the narrow one.
+func dresses() []dress {
+	return []dress{{"-phone", 360, 1500, false}, {"-phone-dark", 360, 1500, true}, {"", 1200, 1500, false}, {"-dark", 1200, 1500, true}}
+}
+
+// photograph opens a page, goes the steps that lead to what is to be seen, and takes a picture in each dress. It returns what is wrong
+// with the page.
+func (b *browser) photograph(ctx context.Context, origin string, p page, into string) (wrong []error, err error) {
+	first := dresses()[0]
+	if err := b.wear(ctx, first, first.most); err != nil {
+		return nil, err
+	}
+	if p.path != "" {
+		if err := b.load(ctx, "Page.navigate", options{"url": origin + p.path}); err != nil {
+			return nil, err
+		}
+	}
+	for _, script := range p.steps {
+		if err := b.load(ctx, "Runtime.evaluate", options{"expression": script}); err != nil {
+			return nil, fmt.Errorf("%s: %w", script, err)
+		}
+	}
+	for _, d := range dresses() {
+		size, found, err := b.picture(ctx, p, d, filepath.Join(into, p.name+d.name+".png"))
+		if err != nil {
+			return nil, err
+		}
+		if found != "" {
+			wrong = append(wrong, fmt.Errorf("%s%s does not fit: %s", p.name, d.name, found))
+		}
+		fmt.Printf("%s%s %d KB\n", p.name, d.name, size>>10)
+	}
+	for _, script := range p.after {
+		if err := b.load(ctx, "Runtime.evaluate", options{"expression": script}); err != nil {
+			return nil, fmt.Errorf("%s: %w", script, err)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, one := range b.complaints {
+		wrong = append(wrong, fmt.Errorf("%s: the browser says: %s", p.name, one))
+	}
+	b.complaints = nil
+	return wrong, nil
+}
+
+// wear puts a dress on.
+func (b *browser) wear(ctx context.Context, d dress, high int) error {
 	scheme, scale := "light", 1.0
-	if p.wide < 600 {
+	if d.wide < 600 {
 		scale = 1.5
 	}
-	if p.dark {
+	if d.dark {
 		scheme = "dark"
 	}
 	err := b.do(ctx, "Emulation.setDeviceMetricsOverride",
-		map[string]any{"width": p.wide, "height": p.high, "deviceScaleFactor": scale, "mobile": p.wide < 600}, nil)
+		options{"width": d.wide, "height": high, "deviceScaleFactor": scale, "mobile": d.wide < 600}, nil)
 	if err == nil {
 		err = b.do(ctx, "Emulation.setEmulatedMedia",
-			map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+			options{"features": []options{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 	}
-	if err == nil {
-		err = b.open(ctx, address)
-	}
-	if err != nil {
-		return nil, err
-	}
-	time.Sleep(400 * time.Millisecond) // for the page's scripts: pictures prove nothing, tests do
-	if err := b.quiet(); err != nil {
-		return nil, err
-	}
-	var shot struct{ Data string }
-	if err := b.do(ctx, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
-		return nil, err
-	}
-	return base64.StdEncoding.DecodeString(shot.Data)
+	return err
 }
 
-// quiet is an error if the browser complained about a page.
-func (b *browser) quiet() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.complaints) > 0 {
-		return fmt.Errorf("the browser says: %s", b.complaints[0])
+// settled waits until a page has drawn itself, and says how high it is and what of it stands outside of the screen.
+const settled = `(async () => {
+	await document.fonts.ready;
+	await new Promise((done) => setTimeout(done, 120));
+	await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+	const far = [];
+	for (const e of document.querySelectorAll("main *, header *")) {
+		let scrolls = false;
+		for (let up = e.parentElement; up; up = up.parentElement) scrolls ||= getComputedStyle(up).overflowX !== "visible";
+		const box = e.getBoundingClientRect();
+		if (!scrolls && box.width > 0 && box.right > WIDE + 1) far.push(e.outerHTML.slice(0, 100));
 	}
-	return nil
+	return {High: document.documentElement.scrollHeight, Far: far.slice(0, 3).join(" and ")};
+})()`
+
+// picture writes what the browser shows, no higher than the page is.
+func (b *browser) picture(ctx context.Context, p page, d dress, file string) (size int, wrong string, err error) {
+	var seen struct {
+		High int
+		Far  string
+	}
+	if err = b.wear(ctx, d, 480); err == nil {
+		err = b.evaluate(ctx, strings.ReplaceAll(settled, "WIDE", strconv.Itoa(d.wide)), &seen)
+	}
+	if p.screen && d.wide < 600 {
+		d.most = screenHigh
+	}
+	if err == nil {
+		err = b.wear(ctx, d, min(seen.High, d.most))
+	}
+	if err == nil {
+		err = b.evaluate(ctx, strings.ReplaceAll(settled, "WIDE", strconv.Itoa(d.wide)), &seen)
+	}
+	var shot struct{ Data []byte }
+	if err == nil {
+		err = b.do(ctx, "Page.captureScreenshot", options{"format": "png"}, &shot)
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	picture, err := png.Decode(bytes.NewReader(shot.Data))
+	if err != nil {
+		return 0, "", err
+	}
+	small, err := shrink(picture)
+	if err != nil {
+		return 0, "", err
+	}
+	return len(small), seen.Far, os.WriteFile(file, small, 0o644)
 }

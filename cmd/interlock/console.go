@@ -12,6 +12,7 @@ import (
 	"interlock/internal/console"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/internal/webpush"
 )
 
 // consoleURL is where browsers reach the console: as the settings say, else on this machine under the name passkeys can be
@@ -29,7 +30,7 @@ func consoleURL(settings config.Config, listening string) string {
 
 // newConsole makes the pages that `interlock up` serves beside the API until done; none where there is no TCP listener.
 func newConsole(p *program, settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, l *listeners, logger *slog.Logger,
-	past httpapi.Past, warnings func() []string, latency func() console.Latency, done <-chan struct{}) (http.Handler, error) {
+	past httpapi.Past, push *webpush.Sender, warnings func() []string, latency func() console.Latency, done <-chan struct{}) (http.Handler, error) {
 	if l.tcp == nil {
 		return nil, nil
 	}
@@ -41,6 +42,7 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 			return decisionFor(ctx, backend, request)
 		},
 		Always: standingYes(p, backend),
+		Push:   push,
 		WhatIf: past.WhatIf, Shadow: past.Shadow, Warnings: warnings, Latency: latency,
 		Disk: func() (console.Space, error) { return roomOf(settings.Home) },
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {

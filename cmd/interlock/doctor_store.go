@@ -54,6 +54,7 @@ func (d *diagnosis) store(project string) {
 		d.note("standing", "", statusOK, "what stands beside the log is what the log's key vouches for")
 	}
 	d.governed(ctx, backend)
+	d.browsers(ctx, backend)
 	d.clock(ctx, backend, head.Size)
 	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
 		places := harness.HeadFiles(userHome(d.program.getenv), agent)

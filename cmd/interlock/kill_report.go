@@ -38,7 +38,7 @@ func openActions(p *program, log *store.Store, since time.Time) ([]openAction, e
 		if err != nil || ended[event.ID] || !d.Decision.Answer.Allowed() || d.Handed || !changes(&d.Decision) {
 			return err
 		}
-		open = append(open, openAction{event.Recorded, event.Actor, actionRow(d.Proposal.Action)})
+		open = append(open, openAction{event.Recorded, event.Actor, oneLine(auditlog.ActionLine(d.Proposal.Action), maxRow)})
 		return nil
 	})
 	return open, err

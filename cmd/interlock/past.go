@@ -237,14 +237,14 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 	}))
 }
 
-// A trial takes one recorded decision after another, to say what would have become of them.
-type trial interface {
+// A pastTrial takes one recorded decision after another, to say what would have become of them.
+type pastTrial interface {
 	Try(r *replay.Record, was interlock.Decision, redact func(string) (string, []string))
 	Skip(why error) // one that can't be tried
 }
 
 // try hands a trial every recorded decision from a time on that concerns it. One that can't be read at all is nil there.
-func (l *past) try(p *program, from time.Time, t trial, concerns func(r *replay.Record) bool) error {
+func (l *past) try(p *program, from time.Time, t pastTrial, concerns func(r *replay.Record) bool) error {
 	return l.each(p, from, func(_ interlock.Entry, r *replay.Record, why error) error {
 		if !concerns(r) {
 			return nil

@@ -87,7 +87,9 @@ func (c *upCommand) Run(p *program) error {
 	past := httpapi.Past{WhatIf: whatIf(p, backend), Shadow: shadowing(backend)}
 	var server *httpapi.Server
 	latency := func() console.Latency { return latencyOf(server) }
-	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, withKill(p, backend, lookout.warnings), latency, p.ctx.Done())
+	push := newSender(settings, backend)
+	pages, err := newConsole(p, settings, backend, tokens, listeners, logger, past, push, withKill(p, backend, lookout.warnings), latency,
+		p.ctx.Done())
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { gateway.obey(serving, settings.Home) })
 	background.Go(func() { lookout.keep(serving) })
 	background.Go(func() {
-		if err := tellRequests(serving, backend, settings, began, logger); err != nil {
+		if err := tellRequests(serving, backend, settings, push, began, logger); err != nil {
 			logger.Warn("telling of requests", "error", err.Error())
 		}
 	})

@@ -64,6 +64,9 @@ type Config struct {
 	// ConsoleURL is where browsers reach the console: https://HOST behind TLS, or http://localhost:PORT. Passkeys are made for
 	// its host. Default: http://localhost with the port of Listen.
 	ConsoleURL string `json:"console_url"`
+	// PushHosts lists push services that notifications of the console's browsers may go to although they are at addresses of this
+	// machine or of networks inside, by host name or address. Others are spoken to at public addresses only. Default: none.
+	PushHosts []string `json:"push_hosts"`
 	// ApprovalTTL is how long a request waits and an approval lives, as a Go duration such as "1h". Default: 1h.
 	ApprovalTTL Duration `json:"approval_ttl"`
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut

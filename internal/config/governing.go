@@ -89,6 +89,8 @@ func serverSettings() []Governing {
 		governing("allow_remote", weakerOn, func(c *Config) *bool { return &c.AllowRemote }, both),
 		governing("hosts", weakerAdded, func(c *Config) *[]string { return &c.Hosts }, common),
 		governing("console_url", weakerAnother+": people sign in there", func(c *Config) *string { return &c.ConsoleURL }, ordered),
+		governing("push_hosts", weakerAdded+": a browser could have messages sent to it, inside",
+			func(c *Config) *[]string { return &c.PushHosts }, common),
 		free("max_concurrent", freeBound, func(c *Config) *int { return &c.MaxConcurrent }),
 		free("max_concurrent_per_agent", freeBound, func(c *Config) *int { return &c.MaxConcurrentPerAgent }),
 	}

@@ -98,6 +98,8 @@ func pairs() []pair {
 		{"max_questions", func(c *Config) {}, func(c *Config) { c.MaxQuestions = 5 }, false},
 		{"allow_remote", func(c *Config) {}, func(c *Config) { c.AllowRemote = true }, true},
 		{"console_url", func(c *Config) {}, func(c *Config) { c.ConsoleURL = "https://elsewhere.example" }, true},
+		{"push_hosts", func(c *Config) {}, func(c *Config) { c.PushHosts = []string{"inside.example"} }, true},
+		{"push_hosts", func(c *Config) { c.PushHosts = []string{"inside.example"} }, func(c *Config) {}, false},
 		{"checkpoint_to", func(c *Config) { c.CheckpointTo = []string{"/mnt/a"} }, func(c *Config) {}, true},
 		{"ship_to", func(c *Config) { c.ShipTo = []Shipment{{To: "/mnt/a"}} }, func(c *Config) {}, true},
 		{"forget_inputs", func(c *Config) {}, func(c *Config) { c.ForgetInputs = true }, true},

@@ -29,6 +29,7 @@ import (
 	"interlock/internal/quorum"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
+	"interlock/internal/webpush"
 )
 
 // Backend is what the console needs of admission. Implementations are safe for concurrent use.
@@ -51,6 +52,8 @@ type Backend interface {
 	// RegisterPasskey gives an operator a passkey that nobody has, if allow does not refuse it.
 	RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey, allow func(*interlock.OperatorRecord) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
+	// Subscriptions are the browsers that are told of requests.
+	Subscriptions(ctx context.Context) ([]ledger.SubscriptionBody, error)
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 }
@@ -81,6 +84,8 @@ type Config struct {
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
 	// Always makes a standing yes of what a request asked, as an operator wants it, and tries it on the past. Optional.
 	Always func(ctx context.Context, request string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error)
+	// Push tells browsers of operators, if they want that, when something waits. Optional.
+	Push *webpush.Sender
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
 	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.
@@ -203,6 +208,12 @@ func (c *Console) routes() *http.ServeMux {
 	mux.Handle("GET /sessions", c.signedIn(c.sessionsPage))
 	mux.Handle("POST /sessions/end", c.signedIn(c.endSession))
 	mux.Handle("POST /passkeys/remove", c.signedIn(c.removePasskey))
+	if c.config.Push != nil {
+		mux.HandleFunc("GET /push-worker.js", c.pushWorker)
+		mux.Handle("POST /notifications", c.entitled(answering, c.beginPush))
+		mux.Handle("POST /notifications/test", c.entitled(answering, c.tryPush))
+		mux.Handle("POST /notifications/end", c.signedIn(c.endPush))
+	}
 	for _, one := range c.views() {
 		mux.Handle(one.pattern, c.entitled(one.needs, one.handler))
 	}
@@ -243,7 +254,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // protect sets what every answer says: no scripts but our own, no frame around us, nothing kept.
 func (c *Console) protect(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; "+
 		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")

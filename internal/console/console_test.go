@@ -31,6 +31,7 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/replay"
 	"interlock/internal/store/storagetest"
+	"interlock/internal/webpush"
 )
 
 // A house is a console over a real store.
@@ -49,6 +50,7 @@ type house struct {
 	trials  []console.Trial
 	room    console.Space
 	latency console.Latency
+	noKey   bool // for push messages
 
 	mu    sync.Mutex
 	ahead time.Duration // by which the console's clock is set forward
@@ -73,7 +75,7 @@ func open(t testing.TB, rules ...string) *house {
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.console.ServeHTTP(w, r) }))
 	t.Cleanup(h.server.Close)
 	h.url = strings.Replace(h.server.URL, "127.0.0.1", "localhost", 1)
-	h.console, err = console.New(console.Config{Backend: backend, Tokens: identity.NewTokens(backend.Ground, time.Now), Verify: backend.Proved,
+	h.console, err = console.New(console.Config{Push: webpush.NewSender(h.push()), Backend: backend, Tokens: identity.NewTokens(backend.Ground, time.Now), Verify: backend.Proved,
 		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: backend.Store,
 		Facts: console.Facts{Rules: backend.Rules, Analyser: backend.Analyser(), Key: backend.Key, Version: "test", Profile: "guard"},
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {

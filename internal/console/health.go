@@ -36,7 +36,11 @@ func (c *Console) checks(r *http.Request) []check {
 	if len(c.config.Facts.Channels) == 0 {
 		channels.State, channels.Says = "none", "none: questions and codes wait here for somebody who looks"
 	}
-	return append(list, channels, c.shadowCheck(r))
+	list = append(list, channels)
+	if c.config.Push != nil {
+		list = append(list, c.pushCheck(r))
+	}
+	return append(list, c.shadowCheck(r))
 }
 
 func (c *Console) logCheck(r *http.Request) check {

@@ -141,7 +141,7 @@ func shortened(s string) string {
 		if r < ' ' || r > '~' {
 			r = '?'
 		}
-		if b.WriteRune(r); b.Len() >= 100 {
+		if b.WriteRune(r); b.Len() >= 200 {
 			break
 		}
 	}
@@ -286,10 +286,16 @@ func (c *Console) record(r *http.Request, operator, what, reason string) {
 
 func (c *Console) sessionsPage(w http.ResponseWriter, r *http.Request) {
 	v := c.visitor(r)
+	push, err := c.pushing(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
 	c.render(w, r, http.StatusOK, "sessions.html", "Sessions", struct {
 		Sessions []session
 		Passkeys []interlock.Passkey
-	}{c.sessions.of(v.operator.Name, v.session.ID), v.operator.Passkeys})
+		Push     *pushing
+	}{c.sessions.of(v.operator.Name, v.session.ID), v.operator.Passkeys, push})
 }
 
 func (c *Console) endSession(w http.ResponseWriter, r *http.Request) {

@@ -34,6 +34,8 @@ const (
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
+
+	Subscription = "subscription" // a browser in which an operator is told of requests
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -185,6 +187,8 @@ func Kinds() []Kind {
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
 		{Name: Signal, Writer: ByFinding, Proved: "", Lives: "a day after it was told last", swept: true,
 			body: of(signalAbout, nil, nil)},
+		{Name: Subscription, Writer: ByOrder, Proved: "an OPERATOR_SESSION entry", Lives: "90 days after a message was taken",
+			swept: true, note: true, body: of(subscriptionAbout, nil, nil), most: MaxSubscriptions},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),

@@ -71,6 +71,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Hold, "agent:builder", ledger.HoldBody{Scope: ledger.HoldAgent, Key: "builder", Since: now,
 		Hold: phase.Hold{Phase: phase.Alternate, Deadline: now.Add(phase.MaxAlternate)}}, "all", "over\x00agent:builder", "due")
 	list["phase"] = list[ledger.Hold]
+	add(ledger.Subscription, "psh_01", ledger.SubscriptionBody{ID: "psh_01", Operator: "olga", Made: now}, "until")
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	add(ledger.Breaker, "agent:builder", ledger.BreakerBody{Name: "agent:builder", Blocks: []time.Time{now}}, "all")
 	add(ledger.Tally, "agent:builder", ledger.TallyBody{Name: "agent:builder", Counts: phase.Tally{}.With(now, true)}, "until")

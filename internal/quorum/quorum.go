@@ -342,6 +342,9 @@ func roleAnswers(role string) bool {
 	return role == RoleOperator || role == RoleAdmin || role == RoleSuperadmin
 }
 
+// Answers reports whether a role may answer requests. Whether an answer counts turns on the request as well, see [MayAnswer].
+func Answers(role string) bool { return roleAnswers(role) }
+
 func refuse(code interlock.Code, field, message string) error {
 	return &interlock.Error{Code: code, Field: field, Message: message}
 }

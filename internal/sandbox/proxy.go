@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/hostname"
 )
 
 // The bounds of the proxy.
@@ -191,7 +192,7 @@ func (p *proxy) dial(target string) (net.Conn, error) {
 		return nil, err
 	}
 	for _, a := range addresses {
-		if !public(a) { // one is enough: a name that leads here as well as there is meant to lead here
+		if !hostname.Public(a) { // one is enough: a name that leads here as well as there is meant to lead here
 			return nil, interlock.Errorf(interlock.CodeUnauthorized, "",
 				"%.200s leads to an address of this machine or its networks", host)
 		}

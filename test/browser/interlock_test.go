@@ -48,12 +48,19 @@ type house struct {
 	dir    string // of the person: keys and the home
 	origin string // of the console
 	api    string
+	more   []string // of the environment of its programs
 	server *exec.Cmd
 	ended  chan error
 }
 
 // newHouse starts `interlock up` on a free port, with the given lines of settings.
 func newHouse(t *testing.T, settings ...string) *house {
+	t.Helper()
+	return newHouseWith(t, nil, settings...)
+}
+
+// newHouseWith gives its programs more of an environment.
+func newHouseWith(t *testing.T, environment []string, settings ...string) *house {
 	t.Helper()
 	dir := t.TempDir()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +70,7 @@ func newHouse(t *testing.T, settings ...string) *house {
 	address := free.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
 	free.Close()
-	h := &house{t: t, dir: dir, origin: "http://localhost:" + port, api: "http://" + address}
+	h := &house{t: t, dir: dir, origin: "http://localhost:" + port, api: "http://" + address, more: environment}
 	if err := os.Mkdir(filepath.Join(dir, "home"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +138,7 @@ func (h *house) command(arguments ...string) *exec.Cmd {
 		h.t.Fatal(err)
 	}
 	c.Env = append(askpass, "PATH="+os.Getenv("PATH"), "HOME="+h.dir, "USER=tester", "INTERLOCK_HOME="+filepath.Join(h.dir, "home"))
+	c.Env = append(c.Env, h.more...)
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,12 @@ import (
 // patience is how long a page may take for anything. It is for machines that are busy; nothing waits that long in vain but a
 // test that fails.
 const patience = 30 * time.Second
+
+// The screen of a phone: the narrow ones are 360 points wide.
+const (
+	phoneWide = 360
+	phoneHigh = 780
+)
 
 // A page is one tab in a browser profile of its own: its own cookies, its own passkeys. Whatever the browser complains of on
 // it, and whatever character a reader could not see, fails the test.
@@ -58,7 +65,7 @@ func newPage(t *testing.T, browser *chromium.Browser, origin string, d device) *
 	}
 	p.do("Emulation.setFocusEmulationEnabled", options{"enabled": true}, nil) // passkeys answer only a page that is looked at
 	if d.phone {
-		p.do("Emulation.setDeviceMetricsOverride", options{"width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true}, nil)
+		p.do("Emulation.setDeviceMetricsOverride", options{"width": phoneWide, "height": phoneHigh, "deviceScaleFactor": 3, "mobile": true}, nil)
 		p.do("Emulation.setTouchEmulationEnabled", options{"enabled": true}, nil)
 	}
 	if d.noScripts {
@@ -318,13 +325,13 @@ func (p *page) fits() {
 			const box = e.getBoundingClientRect();
 			let scrolls = false; // inside a block that scrolls by itself, with the page standing still
 			for (let up = e.parentElement; up; up = up.parentElement) scrolls ||= getComputedStyle(up).overflowX !== "visible";
-			if (!scrolls && box.width > 0 && box.right > 391) far.push(e.outerHTML.slice(0, 120));
+			if (!scrolls && box.width > 0 && box.right > `+strconv.Itoa(phoneWide+1)+`) far.push(e.outerHTML.slice(0, 120));
 			if (e.matches("button, input:not([type=hidden]), select, summary") && box.width > 0 && box.height < 24 && !e.closest("label"))
 				small.push(box.height + ": " + e.outerHTML.slice(0, 120));
 		}
 		return {Width: document.documentElement.scrollWidth, Far: far.slice(0, 5), Small: small.slice(0, 5)};
 	})()`, &wide)
-	if wide.Width > 390 || len(wide.Far) > 0 || len(wide.Small) > 0 {
+	if wide.Width > phoneWide || len(wide.Far) > 0 || len(wide.Small) > 0 {
 		var at string
 		p.evaluate("location.pathname", &at)
 		p.t.Errorf("%s does not fit a phone: %+v", at, wide)

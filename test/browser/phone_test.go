@@ -37,6 +37,56 @@ func TestAPhoneIsEnoughToAnswer(t *testing.T) {
 	olga.sees("and the key signed the checkpoint")
 }
 
+// On a narrow phone the navigation is one line that shows where one is, and the answer lies under the thumb: in the lower half of the
+// screen, large enough, before and after reading on, and what is read is not hidden behind it.
+func TestAnAnswerLiesUnderTheThumb(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	olga := newPage(t, startChromium(t), h.origin, device{phone: true})
+	olga.enrol(h.link("operator", "add", "olga", "--role", "admin", "--enrol"), "olga")
+	agent := h.overStdio("builder")
+	agent.begins()
+	request := agent.asks("git push --force origin release")
+	for _, path := range []string{"/", "/pending", "/grants", "/system"} {
+		olga.open(path)
+		var nav struct {
+			Lines int
+			Here  bool // the page one is on is in sight
+		}
+		olga.evaluate(`(() => {
+			const tabs = [...document.querySelectorAll(".top nav a")], here = document.querySelector(".top nav [aria-current]").getBoundingClientRect();
+			return {Lines: new Set(tabs.map((a) => Math.round(a.getBoundingClientRect().top))).size, Here: here.left >= 0 && here.right <= innerWidth};
+		})()`, &nav)
+		if nav.Lines != 1 || !nav.Here {
+			t.Errorf("the navigation of %s: %+v", path, nav)
+		}
+	}
+	olga.open("/pending/" + request)
+	olga.sees("Approve once, with a passkey")
+	for _, to := range []string{"0", "document.body.scrollHeight"} {
+		var wrong []string
+		olga.evaluate(`(async () => {
+			scrollTo(0, `+to+`);
+			await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+			const wrong = [], sheet = document.querySelector(".answer").getBoundingClientRect();
+			for (const button of document.querySelectorAll(".answer button")) {
+				const box = button.getBoundingClientRect(), high = button.classList.contains("plain") ? 30 : 44;
+				if (box.width > 0 && (box.top < innerHeight / 2 || box.bottom > innerHeight || box.height < high))
+					wrong.push(button.textContent + ": " + JSON.stringify(box));
+			}
+			const last = [...document.querySelectorAll("main section > p, main details")].pop().getBoundingClientRect();
+			if (scrollY > 0 && last.bottom > sheet.top) wrong.push("what stands last is hidden");
+			return wrong;
+		})()`, &wrong)
+		if len(wrong) > 0 {
+			t.Errorf("scrolled to %s: %q", to, wrong)
+		}
+	}
+	olga.accessible(axeEngine(t), "a request on a phone")
+	olga.presses("Approve once, with a passkey")
+	agent.goesOn("git push --force origin release")
+}
+
 // Every page of the console keeps what an agent wrote tame, and fits a phone, whatever the agent put where.
 func TestNoPageShowsWhatAnAgentHid(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,10 @@
   tell();
   setInterval(tell, 1000);
 
+  // On a phone the navigation is one line that is pushed aside; the page one is on must not be out of sight in it.
+  const tab = document.querySelector(".top nav [aria-current]");
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+
   // What is live: a stream says that something may have changed, and the page looks again.
   const live = () => document.querySelector("[data-live]");
   const fetched = async () => {

@@ -1,12 +1,10 @@
-package sandbox
+package hostname
 
-import (
-	"net/netip"
-)
+import "net/netip"
 
-// forbidden are the ranges no sandbox may reach, whatever name leads there: this machine, its networks, the addresses at
-// which clouds tell their secrets, and what is no single public host.
-var forbidden = []string{
+// inside are the ranges that are not the internet's: this machine, its networks, the addresses at which clouds tell their secrets,
+// and what is no single public host.
+var inside = []string{
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 	"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
 	"168.63.129.16/32", // a cloud's own service behind a public address
@@ -15,14 +13,14 @@ var forbidden = []string{
 	"fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
 }
 
-// public reports whether an address is one of the internet's. An address in another's clothes, such as IPv4 in IPv6, is
-// looked at as what it is.
-func public(a netip.Addr) bool {
+// Public reports whether an address is one of the internet's: where what a stranger named may be looked for. An address in
+// another's clothes, such as IPv4 in IPv6, is looked at as what it is.
+func Public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false
 	}
 	a = a.Unmap()
-	for _, text := range forbidden {
+	for _, text := range inside {
 		if netip.MustParsePrefix(text).Contains(a) {
 			return false
 		}

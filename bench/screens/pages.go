@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// A page is one page of the console, and what leads to it. A test holds the list against the console's templates.
+type page struct {
+	name     string   // of its pictures
+	template string   // of the console
+	path     string   // that is opened; empty: what is shown already
+	steps    []string // scripts that lead from there to another page, one after the other
+	after    []string // scripts that lead away once the pictures are taken
+	title    string   // in the documents
+	screen   bool     // on a phone no more than its screen shows: something stays at its lower edge
+}
+
+// tellMe switches notifications on as a browser would that has a push service.
+const tellMe = `(async () => {
+	const made = await crypto.subtle.generateKey({name: "ECDH", namedCurve: "P-256"}, true, ["deriveBits"]);
+	const text = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+	const form = document.querySelector("form[data-push]");
+	form.elements.endpoint.value = "https://push.example/a-phone";
+	form.elements.p256dh.value = text(await crypto.subtle.exportKey("raw", made.publicKey));
+	form.elements.auth.value = text(new Uint8Array(16));
+	form.submit();
+})()`
+
+// pages are every page of the console. The first let the browser in; those that change something come last.
+func pages(d played) []page {
+	press := func(selector string) string { return "document.querySelector(" + quoted(selector) + ").click()" }
+	return []page{
+		{name: "login", template: "login.html", path: "/login", title: "Coming in"},
+		{name: "enrol", template: "enrol.html", path: d.enrolment, after: []string{
+			`document.querySelector("input[name=name]").value = "laptop"; document.querySelector("main form button").click()`}, title: "A link that registers a passkey"},
+		{name: "sessions", template: "sessions.html", path: "/sessions", steps: []string{tellMe}, title: "Sessions"},
+		{name: "overview", template: "overview.html", path: "/", title: "Overview"},
+		{name: "pending", template: "pending.html", path: "/pending", title: "Inbox"},
+		{name: "request", template: "request.html", path: "/pending/" + d.request, title: "A request", screen: true},
+		{name: "always", template: "always.html", path: "/pending/" + d.alwaysOf + "/always", title: "Always allow this here"},
+		{name: "grant", template: "grant.html", path: "/pending/" + d.request, steps: []string{
+			`(() => { const form = document.querySelector("form[action$='/grant']"); form.closest("details").open = true;
+			form.elements.tool.value = "git push --force origin release*"; form.elements.reason.value = "release day"; form.requestSubmit(); })()`},
+			title: "A standing grant, before it is signed"},
+		{name: "feed", template: "feed.html", path: "/feed", title: "Feed"},
+		{name: "decision", template: "decision.html", path: "/decisions/" + d.denied, title: "A decision"},
+		{name: "challenges", template: "challenges.html", path: "/challenges", title: "Challenges"},
+		{name: "agents", template: "agents.html", path: "/agents", title: "Agents"},
+		{name: "trust", template: "trust.html", path: "/trust", title: "Trust"},
+		{name: "tools", template: "tools.html", path: "/tools", title: "Tools"},
+		{name: "tool", template: "tool.html", path: "/tools/show?subject=mail", title: "A server's tools"},
+		{name: "grants", template: "grants.html", path: "/grants", title: "Grants"},
+		{name: "rules", template: "rules.html", path: "/rules", title: "Rules"},
+		{name: "rule", template: "rule.html", path: "/rules/git.force-push", title: "A rule"},
+		{name: "past", template: "past.html", path: "/rules/past?days=7", title: "Rules and the past"},
+		{name: "audit", template: "audit.html", path: "/audit", title: "Audit"},
+		{name: "event", template: "event.html", path: "/events/" + d.event, title: "An event of the log"},
+		{name: "verify", template: "verify.html", path: "/audit", steps: []string{press(`form[action="/audit/verify"] button`)},
+			title: "The whole log, verified"},
+		{name: "system", template: "system.html", path: "/system", title: "System"},
+		{name: "error", template: "error.html", path: "/nowhere", title: "What is not there"},
+		{name: "order", template: "order.html", path: "/challenges", steps: []string{
+			`(() => { const form = document.querySelector("form[action='/orders/new']"); form.elements.reason.value = "It was a typing mistake in the plan";
+			form.querySelector("button[value='new-code']").click(); })()`}, title: "An order, before it is signed"},
+		{name: "code", template: "code.html", steps: []string{press("main form[data-passkey] button")}, title: "A code, shown once"},
+	}
+}
+
+// listed is the heading in docs/console.md under which the pictures stand, up to the end of the page.
+const listed = "\n## Every page\n"
+
+// list shows every page in its pictures.
+func list(pages []page) string {
+	var b strings.Builder
+	b.WriteString(listed + "\n`make pictures` plays a day of a small team's agents into a home, starts the server over it and makes these. Under each page stand\n" +
+		"the same in the dark, and on a phone that is 360 points wide.\n")
+	for _, p := range pages {
+		fmt.Fprintf(&b, "\n### %s\n\n![%[1]s](pictures/%s.png)\n\n[In the dark](pictures/%[2]s-dark.png) · [on a phone](pictures/%[2]s-phone.png) · "+
+			"[on a phone, in the dark](pictures/%[2]s-phone-dark.png)\n", p.title, p.name)
+	}
+	return b.String()
+}
+
+// writeList writes the list anew at the end of the console's document, where there is one beside the pictures.
+func writeList(file string, pages []page) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	before, _, _ := strings.Cut(string(text), listed)
+	return os.WriteFile(file, []byte(strings.TrimRight(before, "\n")+"\n"+list(pages)), 0o644)
+}
+
+func quoted(s string) string { return "`" + s + "`" }
