@@ -58,6 +58,7 @@ func main() {
 	flag.StringVar(&r.module, "module", os.Getenv("MODULE"), "module path to build under; default: the tree's own")
 	flag.StringVar(&r.site, "site", os.Getenv("SITE"), "address the files will be downloaded from; default: the module's releases")
 	flag.StringVar(&only, "only", "", "systems to build for, as os/arch, with commas; default: all six")
+	flag.BoolVar(&r.offline, "offline", false, "leave out what has to be fetched first")
 	flag.Parse()
 	if err := r.run(only); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)

@@ -173,7 +173,7 @@ func TestTheInboxHoldsAThousand(t *testing.T) {
 	pages := 0
 	for path := "/pending"; path != ""; pages++ {
 		page := b.get(path)
-		h.want(path, page, http.StatusOK, "1000 wait in all")
+		h.want(path, page, http.StatusOK, "1000 wait")
 		if len(page.body) > 100<<10 {
 			t.Fatalf("%s has %d bytes", path, len(page.body))
 		}
