@@ -127,8 +127,8 @@ func newStranger(t *testing.T) *stranger {
 	lookAtSources()
 	s.workspace = filepath.Join(s.home, "shop")
 	s.program = filepath.Join(s.home, ".local", "bin", "interlock")
-	for _, dir := range []string{s.workspace, s.fake, s.path("~/.claude"), s.path("~/Downloads"), s.path("~/.config"), s.path("~/.local/share/applications"),
-		filepath.Join(root, "tmp")} {
+	for _, dir := range []string{s.workspace, s.fake, s.path("~/.claude"), s.path("~/Downloads"), s.path("~/.config"),
+		s.path("~/.local/share/applications"), filepath.Join(root, "tmp")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
