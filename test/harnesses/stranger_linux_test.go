@@ -20,8 +20,8 @@ import (
 )
 
 // TestAStranger goes the way of somebody who has never heard of Interlock, with nothing but the archive that is handed out: set up with two
-// coding agents, be asked, answer on a phone, say "always here", look at the overview, and take everything back without a trace. The server is started as systemd
-// does it.
+// coding agents, be asked, answer on a phone, say "always here", look at the overview, and take everything back without a trace. The
+// server is started as systemd does it.
 func TestAStranger(t *testing.T) {
 	t.Parallel()
 	s := newStranger(t)
