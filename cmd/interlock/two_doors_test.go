@@ -99,7 +99,8 @@ func TestTwoDoors(t *testing.T) {
 		switch {
 		case answer.Verdict == by.Verdict.String():
 		case atHome[run] != "" && answer.has(atHome[run]):
-		case !strings.Contains(answer.Trust.Raise, "interlock trust promote builder") || answer.Trust.Has != "validated" || !answer.has("danger."):
+		case !strings.Contains(answer.Trust.Raise, "interlock trust promote builder") || answer.Trust.Has != "validated" ||
+			!answer.has("danger."):
 			t.Errorf("%s: the hook says %v, HTTP %s, and not why: %+v", run, by.Verdict, answer.Verdict, answer)
 		default:
 			stricter = append(stricter, run)

@@ -210,9 +210,11 @@ func newWorkday(t *testing.T) *workday {
 	d.set("GIT_COMMITTER_EMAIL", "ann@example.org")
 	for name, text := range map[string]string{"README.md": "# app\n", "src/client.py": "tries = 3\n\n\ndef fetch(url):\n    return url\n",
 		"requirements.txt": "httpx\n", "config.yaml": "mode: dev\n", "notes.txt": "notes\n", "build/x": "x\n", ".gitignore": "build*\n",
-		"Makefile": "test:\n\tpython3 -m unittest -q || true\nbuild:\n\tsh scripts/build.sh\n", "package.json": `{"name":"app","version":"1.0.0"}`,
-		"scripts/build.sh": "#!/bin/sh\nset -e\nmkdir -p build\ncp src/*.py build/\n", "docker-compose.yml": "services:\n  db:\n    image: postgres:16\n",
-		"~/.ssh/id_ed25519": "not for models\n"} {
+		"Makefile":           "test:\n\tpython3 -m unittest -q || true\nbuild:\n\tsh scripts/build.sh\n",
+		"package.json":       `{"name":"app","version":"1.0.0"}`,
+		"scripts/build.sh":   "#!/bin/sh\nset -e\nmkdir -p build\ncp src/*.py build/\n",
+		"docker-compose.yml": "services:\n  db:\n    image: postgres:16\n",
+		"~/.ssh/id_ed25519":  "not for models\n"} {
 		d.write(name, text)
 	}
 	for _, argv := range [][]string{{"checkout", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", "first"},
