@@ -64,6 +64,18 @@ func (t proposed) lead() string {
 	return ""
 }
 
+// briefly is how much of an action is told in a line of a list.
+const briefly = 120
+
+// brief is what would run, in one short line.
+func (t proposed) brief() string {
+	text := t.Lead
+	if text == "" {
+		text, _, _ = strings.Cut(strings.TrimSpace(t.Body), "\n")
+	}
+	return shorten(text, briefly)
+}
+
 // Project is the last part of the directory: what people call where they work.
 func (t proposed) Project() string { return projectOf(t.Dir) }
 

@@ -124,6 +124,11 @@ func (c *Console) pendingPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
+	if !c.may(r, reading) {
+		for _, rows := range [][]interlock.ApprovalRequest{page.Harnessed, page.Answered, page.Done} {
+			unread(rows)
+		}
+	}
 	c.render(w, r, http.StatusOK, "pending.html", "Inbox", page)
 }
 
@@ -330,6 +335,13 @@ func (c *Console) done(ctx context.Context) ([]interlock.ApprovalRequest, error)
 	})
 	sort.SliceStable(done, func(i, j int) bool { return ended(&done[i]).After(ended(&done[j])) })
 	return done[:min(len(done), doneListed)], nil
+}
+
+// unread takes from requests what exactly was proposed, for who may not read it.
+func unread(rows []interlock.ApprovalRequest) {
+	for i := range rows {
+		rows[i].Display = ""
+	}
 }
 
 // ended is when a request was answered, or when its time was up.

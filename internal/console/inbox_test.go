@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -173,7 +172,7 @@ func TestTheInboxHoldsAThousand(t *testing.T) {
 	pages := 0
 	for path := "/pending"; path != ""; pages++ {
 		page := b.get(path)
-		h.want(path, page, http.StatusOK, "1000 wait in all")
+		h.want(path, page, http.StatusOK, "1000 wait")
 		if len(page.body) > 100<<10 {
 			t.Fatalf("%s has %d bytes", path, len(page.body))
 		}
@@ -241,25 +240,18 @@ func waiting(id string, created time.Time) interlock.ApprovalRequest {
 		Display: "kind: shell\ntool: Bash\ndir: /home/dana/project\n\ngit push --force origin " + id + "\n"}
 }
 
-// BenchmarkInbox is what the inbox costs on the server with 1,000 requests that wait; the budget is 100 ms.
+// BenchmarkInbox is what the inbox costs on the server with 1,000 requests that wait; the budget is 100 ms. One that waits stands beside it,
+// as the floor that this machine has at this moment.
 func BenchmarkInbox(b *testing.B) {
-	h := open(b)
-	var rows []any
-	for i := range 1000 {
-		rows = append(rows, waiting(fmt.Sprintf("apr_%012x", i), time.Now().UTC().Add(-time.Duration(i)*time.Second)))
-	}
-	h.stand(rows)
-	visitor := h.in("olga", quorum.RoleOperator)
-	request := httptest.NewRequest(http.MethodGet, h.url+"/pending", nil)
-	request.Header.Set("User-Agent", visitor.agent)
-	for _, cookie := range visitor.client.Jar.Cookies(request.URL) {
-		request.AddCookie(cookie)
-	}
-	for b.Loop() {
-		w := httptest.NewRecorder()
-		h.console.ServeHTTP(w, request)
-		if w.Code != http.StatusOK {
-			b.Fatalf("%d %s", w.Code, w.Body)
-		}
+	for _, n := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
+			h := open(b)
+			var rows []any
+			for i := range n {
+				rows = append(rows, waiting(fmt.Sprintf("apr_%012x", i), time.Now().UTC().Add(-time.Duration(i)*time.Second)))
+			}
+			h.stand(rows)
+			paints(b, h, h.in("olga", quorum.RoleOperator), "/pending")
+		})
 	}
 }

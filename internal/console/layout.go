@@ -104,6 +104,7 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"danger":  dangerWords,
 		"risk":    riskWord,
 		"browser": browserName,
+		"brief":   func(display string) string { return takeApart(display).brief() },
 		"became":  func(r interlock.ApprovalRequest) string { return became(&r) },
 		"state":   badgeOf,
 		"lead":    func(r interlock.ApprovalRequest) []piece { return visible(leadOf(r)) },

@@ -48,6 +48,7 @@ type overview struct {
 	Asked      int
 	Yes, No    int
 	Expired    int
+	There      int // were answered in their harness, or their run went on
 	Median     time.Duration
 	Tail       time.Duration // within which 95 of 100 answers came
 	Answers    int           // that these times are of
@@ -142,7 +143,7 @@ func (p *overview) count(r *rollup, now time.Time) {
 	for _, one := range sums {
 		whole.take(one, one.hour)
 	}
-	p.All, p.Asked, p.Yes, p.No, p.Expired = whole.decided, whole.asked, whole.yes, whole.no, whole.expired
+	p.All, p.Asked, p.Yes, p.No, p.Expired, p.There = whole.decided, whole.asked, whole.yes, whole.no, whole.expired, whole.there
 	p.Sum = p.All.sum()
 	p.AskedHref, p.DeniedHref = p.feed(nil, "verdict", "ask"), p.feed(nil, "verdict", "deny")
 	p.draw(sums)
@@ -170,6 +171,7 @@ func (h *hourly) take(other hourly, hour int64) {
 	h.yes += other.yes
 	h.no += other.no
 	h.expired += other.expired
+	h.there += other.there
 	h.alerts += other.alerts
 	if other.from >= 0 && (h.from < 0 || other.from < h.from) {
 		h.from = other.from
@@ -234,31 +236,34 @@ func (p *overview) drawAnswers(sums []hourly) {
 	p.People = plot{ID: "answers", Title: "Questions and their answers", Href: "/pending", Wide: len(sums) * stepWide,
 		Hourly: p.Stretch.step < 24,
 		Series: []measure{{"put", "put", p.AskedHref, p.Asked}, {"yes", "allow", "", p.Yes}, {"no", "deny", "", p.No},
-			{"expired", "late", "", p.Expired}},
+			{"in the harness", "there", "", p.There}, {"expired", "late", "", p.Expired}},
 		Says: fmt.Sprintf("%s put; people said yes to %d and no to %d, and %d expired.", numbered(p.Asked, "question was", "questions were"),
 			p.Yes, p.No, p.Expired)}
-	if p.Asked > p.Yes+p.No+p.Expired {
-		p.People.Says += " The others wait, or were answered in their harness."
+	if p.There > 0 {
+		p.People.Says += fmt.Sprintf(" %s answered in the harness.", numbered(p.There, "was", "were"))
+	}
+	if p.Asked > p.Yes+p.No+p.Expired+p.There {
+		p.People.Says += " The others wait."
 	}
 	only := lane{}
 	for _, one := range sums {
-		only.Most = max(only.Most, one.asked, one.yes+one.no+one.expired)
+		only.Most = max(only.Most, one.asked, one.yes+one.no+one.there+one.expired)
 	}
 	only.Most = roundUp(only.Most)
 	for i := range sums {
 		one := &sums[i]
-		if one.asked+one.yes+one.no+one.expired == 0 {
+		if one.asked+one.yes+one.no+one.there+one.expired == 0 {
 			continue
 		}
-		says := fmt.Sprintf("%d put; %d yes, %d no, %d expired", one.asked, one.yes, one.no, one.expired)
+		says := fmt.Sprintf("%d put; %d yes, %d no, %d in the harness, %d expired", one.asked, one.yes, one.no, one.there, one.expired)
 		href := p.feed(one, "verdict", "ask")
 		only.Bars = append(only.Bars,
 			plotBar{X: i*stepWide + 2, Wide: stepWide/2 - 3, Href: href, Says: says,
 				Parts: stacked(only.Most, []string{"put"}, []int{one.asked})},
 			plotBar{X: i*stepWide + stepWide/2, Wide: stepWide/2 - 3, Href: href, Says: says,
-				Parts: stacked(only.Most, []string{"allow", "deny", "late"}, []int{one.yes, one.no, one.expired})})
+				Parts: stacked(only.Most, []string{"allow", "deny", "there", "late"}, []int{one.yes, one.no, one.there, one.expired})})
 		p.People.Rows = append(p.People.Rows, plotRow{time.Unix(one.hour*3600, 0).UTC(), href,
-			[]int{one.asked, one.yes, one.no, one.expired}})
+			[]int{one.asked, one.yes, one.no, one.there, one.expired}})
 	}
 	p.People.Lanes, p.People.Axis = []lane{only}, axis(sums)
 	slices.Reverse(p.People.Rows)

@@ -21,7 +21,7 @@ import (
 // counted waits until the overview has read the log.
 func (b *browser) counted(path string) answer {
 	b.h.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) {
 		page := b.get(path)
 		if page.status != http.StatusOK || !strings.Contains(page.body, "still being read") {
 			return page

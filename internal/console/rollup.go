@@ -34,6 +34,7 @@ type hourly struct {
 	asked    int   // questions that were put to people
 	yes, no  int   // that people gave
 	expired  int   // questions that nobody answered in time
+	there    int   // questions that were over where their harness had put them
 	alerts   int   // things that somebody should have looked at
 	from, to int64 // indexes of its entries: the first, and after the last
 }
@@ -66,7 +67,7 @@ func newRollup() *rollup { return &rollup{agents: map[string]*named{}, rules: ma
 // countedType reports whether a rollup takes anything from entries of a type.
 func countedType(kind interlock.EventType) bool {
 	switch kind {
-	case interlock.EventApproval, interlock.EventApprovalExpired, interlock.EventAlert:
+	case interlock.EventApproval, interlock.EventApprovalExpired, interlock.EventSettled, interlock.EventAlert:
 		return true
 	default:
 		return auditlog.IsDecision(kind)
@@ -84,7 +85,7 @@ func see(e interlock.Entry) (seen, bool) {
 	}
 	s := seen{index: e.Index, at: event.Recorded, kind: e.Type}
 	switch e.Type {
-	case interlock.EventAlert:
+	case interlock.EventAlert, interlock.EventSettled:
 		return s, true
 	case interlock.EventApproval:
 		return s, s.readAnswer(event.Payload)
@@ -259,6 +260,8 @@ func (r *rollup) add(s seen) {
 		if s.final {
 			slot.expired++
 		}
+	case interlock.EventSettled:
+		slot.there++
 	case interlock.EventApproval:
 		r.answered(slot, s)
 	default:

@@ -57,6 +57,7 @@ type evaluationContext struct {
 	Findings    []interlock.Finding `json:"findings,omitempty"`
 	Obligations []authzenObligation `json:"obligations,omitempty"`
 	Request     *accessRequest      `json:"access_request,omitempty"`
+	Trust       *trustBody          `json:"trust,omitempty"`
 	Error       *evaluationError    `json:"error,omitempty"`
 }
 
@@ -111,7 +112,7 @@ func (x *exchange) answerEvaluation(body evaluationBody) {
 		return
 	}
 	answer := x.propose(x.way(), proposal)
-	x.answerJSON(answerStatus(&answer), decisionOf(&answer))
+	x.answerJSON(answerStatus(&answer), x.decisionOf(&answer))
 }
 
 // evaluations answers POST /access/v1/evaluations. The items are decided in order; each is one recorded decision.
@@ -180,7 +181,7 @@ func (x *exchange) evaluateItem(body evaluationBody) evaluationAnswer {
 	proposal, err := x.translate(body)
 	if err == nil {
 		answer := x.propose(x.way(), proposal)
-		return decisionOf(&answer)
+		return x.decisionOf(&answer)
 	}
 	x.record(err)
 	detail := detailOf(err)
@@ -194,8 +195,8 @@ func (x *exchange) evaluateItem(body evaluationBody) evaluationAnswer {
 }
 
 // decisionOf puts an answer into AuthZEN's words. Only an allow that names its event permits.
-func decisionOf(a *interlock.Answer) evaluationAnswer {
-	context := &evaluationContext{Event: a.Event, Verdict: a.Verdict.String(), Digest: a.Action, Findings: a.Findings}
+func (x *exchange) decisionOf(a *interlock.Answer) evaluationAnswer {
+	context := &evaluationContext{Event: a.Event, Verdict: a.Verdict.String(), Digest: a.Action, Findings: a.Findings, Trust: x.trusted(a)}
 	if finding := a.Decisive(); finding != nil {
 		context.Reason, context.Rule = finding.Reason, finding.Rule
 	}

@@ -46,8 +46,12 @@ func operations() []operation {
 	type status struct {
 		Status string `json:"status"`
 	}
+	type answer struct {
+		interlock.Answer
+		Trust *trustBody `json:"trust,omitempty"`
+	}
 	return []operation{
-		{path: "/v1/decide", method: "post", id: "decide", body: typeOf[decideBody](), answer: typeOf[interlock.Answer](),
+		{path: "/v1/decide", method: "post", id: "decide", body: typeOf[decideBody](), answer: typeOf[answer](),
 			also: []int{429, 503}, about: "Decide and record one action. Act only if answer is allow; everything else is a no."},
 		{path: "/v1/outcome", method: "post", id: "report", body: typeOf[outcomeBody](), answer: typeOf[struct {
 			Recorded bool `json:"recorded"`

@@ -15,10 +15,10 @@ type trustBody struct {
 	Raise string          `json:"raise"` // who does it, and how: a level at a time
 }
 
-// appendTrust adds that to an encoded answer, where an operation's danger is held against the agent.
-func (x *exchange) appendTrust(answer []byte, a *interlock.Answer) []byte {
-	if !x.token || len(answer) == 0 {
-		return answer
+// trusted says that of an answer, where an operation's danger is held against the agent; nil where trust is not why.
+func (x *exchange) trusted(a *interlock.Answer) *trustBody {
+	if !x.token {
+		return nil
 	}
 	for n := range a.Findings {
 		f := &a.Findings[n]
@@ -28,15 +28,24 @@ func (x *exchange) appendTrust(answer []byte, a *interlock.Answer) []byte {
 		needs, found := gate.FreeTrust(a.Danger)
 		has := x.agent.TrustAt(x.server.config.Now())
 		if !found || has >= needs {
-			return answer
+			return nil
 		}
-		text, err := json.Marshal(trustBody{Has: has, Needs: needs,
-			Raise: "an operator who has examined the agent: interlock trust promote " + x.agent.ID + " --evidence TEXT"})
-		if err != nil {
-			return answer // it explains, and nothing rests on it
-		}
-		answer = append(answer[:len(answer)-1], `,"trust":`...)
-		return append(append(answer, text...), '}')
+		return &trustBody{Has: has, Needs: needs,
+			Raise: "an operator who has examined the agent: interlock trust promote " + x.agent.ID + " --evidence TEXT"}
 	}
-	return answer
+	return nil
+}
+
+// appendTrust adds it to an encoded answer.
+func (x *exchange) appendTrust(answer []byte, a *interlock.Answer) []byte {
+	trust := x.trusted(a)
+	if trust == nil || len(answer) == 0 {
+		return answer
+	}
+	text, err := json.Marshal(trust)
+	if err != nil {
+		return answer // it explains, and nothing rests on it
+	}
+	answer = append(answer[:len(answer)-1], `,"trust":`...)
+	return append(append(answer, text...), '}')
 }

@@ -48,7 +48,9 @@ func TestTheInboxIsAnsweredInPlace(t *testing.T) {
 	olga.sees("Approved by olga, not used yet")
 	answered := time.Now()
 	otto.sees("Approved by olga, not used yet")
-	if late := time.Since(answered); late > 5*time.Second { // for machines that are busy; a quiet one takes a tenth of this
+	late := time.Since(answered)
+	t.Logf("another page saw the answer %v after its giver", late)
+	if late > 5*time.Second { // for machines that are busy; a quiet one takes a tenth of this
 		t.Errorf("another page saw the answer %v later", late)
 	}
 	if otto.has(`//article[@id="` + request + `"]//button`) {

@@ -96,7 +96,10 @@
       const other = now.get(card.id);
       if (other) regroup(card, other);
       else if (!card.classList.contains("gone")) retire(card, page);
+      else if (page.querySelector("[data-became='" + CSS.escape(card.id) + "']")) card.lastElementChild.textContent = became(page, card.id);
     }
+    const waits = document.getElementById("waits"), nextWaits = page.getElementById("waits");
+    if (waits) waits.textContent = nextWaits ? nextWaits.textContent : "nothing waits any more";
     let place = cards.firstElementChild, moved = false;
     for (const card of list) {
       const have = document.getElementById(card.id);
