@@ -31,6 +31,8 @@ const (
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
+	Usage      = "usage"      // how much of a limit somebody has used
+	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 )
 
 // A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
@@ -98,7 +100,8 @@ type Kind struct {
 	Lives  string // how long a row stands
 
 	body  codec
-	take  func(body []byte, n int, now time.Time) (left []byte, why string, err error)
+	take  func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
+	use   func(before any, s Spend, now time.Time) (after any, why string) // likewise, of rows that say what was used; nil is why not
 	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
 	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
 	swept bool                                           // rows are forgotten after the place they have under [Until]
@@ -184,6 +187,10 @@ func Kinds() []Kind {
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
 			owner: holdOwner},
+		{Name: Usage, Writer: ByAction, Proved: "", Lives: "until its window is over; for ever without one", swept: true,
+			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
+		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
+			body: of(settledAbout, nil, nil), next: settledOnce},
 	}
 }
 
@@ -335,14 +342,21 @@ func (b Book) Into(r Row, to *Standing) error {
 // Take spends from a row. met says why it can't, and what is there.
 func (b Book) Take(r Row, s Spend, now time.Time) (left Row, met *Met, err error) {
 	k := b.kinds[s.Kind]
-	if k.take == nil {
+	if k.take == nil && k.use == nil {
 		return r, nil, fmt.Errorf("ledger: nothing can be taken from a %s", s.Kind)
 	}
 	if s.Take < 1 {
 		return r, nil, fmt.Errorf("ledger: %d is nothing to take", s.Take)
 	}
 	why := "there is none"
-	if r.Body != nil {
+	if k.use != nil {
+		was, err := b.Value(r)
+		if err != nil {
+			return r, nil, err
+		}
+		left = Row{Kind: s.Kind, Key: s.Key}
+		left.Value, why = k.use(was, s, now)
+	} else if r.Body != nil {
 		var body []byte
 		if body, why, err = k.take(r.Body, s.Take, now); err != nil {
 			return r, nil, err

@@ -66,6 +66,10 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
+	used := ledger.UsageBody{Key: "limit\x00agent\x00builder"}
+	used, _ = used.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, now)
+	add(ledger.Usage, used.Key, used, "until")
+	add(ledger.Settled, "e", ledger.SettledBody{Event: "e", At: now}, "until")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }
@@ -161,7 +165,7 @@ func TestTake(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		row   ledger.Row
-		take  int
+		take  int64
 		at    time.Time
 		why   string // "" is taken
 		again bool
@@ -205,7 +209,7 @@ func TestTake(t *testing.T) {
 		}
 		about, err := book.About(left)
 		before, _ := book.About(tc.row)
-		if err != nil || about.Left != before.Left-tc.take || left.Version != tc.row.Version {
+		if err != nil || about.Left != before.Left-int(tc.take) || left.Version != tc.row.Version {
 			t.Errorf("%s: %d are left of %d, version %d; %v", name, about.Left, before.Left, left.Version, err)
 		}
 	}
