@@ -19,9 +19,10 @@ type Answer struct {
 	Channels   []string `json:"channels,omitempty"`   // that took the challenge's code; none: nobody could be told
 	Gateway    bool     `json:"gateway,omitempty"`    // the question is left to Interlock's own gateway, to which the call goes
 	// nothing was recorded: propose it again, saying whether it goes to that gateway
-	Unsure   bool `json:"unsure,omitempty"`
-	Repeated bool `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
-	Always   bool `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
+	Unsure   bool    `json:"unsure,omitempty"`
+	Repeated bool    `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
+	Uses     []Taken `json:"-"`                  // what it took from limits, for whoever carries it out
+	Always   bool    `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

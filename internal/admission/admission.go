@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
@@ -60,6 +61,7 @@ type evaluation struct {
 	snapshot  interlock.Snapshot
 	analysis  impact.Analysis
 	limits    []interlock.Finding
+	limited   []auditlog.Limited // rows of limits as they were read
 	approvals []interlock.ApprovalRequest
 }
 

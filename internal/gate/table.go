@@ -49,6 +49,7 @@ type Row struct {
 	Patterns     bool // its denial is an operator's pattern, which ends a monitored execution (MCP-AQL 8.7.2)
 	Steps        bool // it asks for the stages of a monitored execution, and not because of a rule about the action
 	Waits        bool // it speaks of a pause, and of nothing that the action does
+	Each         bool // what it asks is answered each time anew: no standing yes covers it
 
 	Part  Part
 	Cause Cause
@@ -82,7 +83,7 @@ var rows = Table{
 	{Name: NameAdmission, Cause: CauseFailure},
 	{Name: "dry-run"},
 	{Name: "judge"},
-	{Name: "limit"},
+	{Name: nameLimit, Check: Limit, Each: true},
 	{Name: "sandbox"},
 	{Name: "suppression"},
 }

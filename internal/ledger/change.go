@@ -45,6 +45,7 @@ type Receipt struct {
 	First      int64    `json:"first"` // index of the commit's first entry
 	Events     []string `json:"events"`
 	Checkpoint []byte   `json:"checkpoint"` // signed head that covers them
+	Left       []Row    `json:"-"`          // what its spends left of the rows they took from, in their order
 }
 
 // A Change is one atomic step of the store: events and everything they spend or create, or nothing.

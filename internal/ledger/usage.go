@@ -48,6 +48,20 @@ type used struct {
 // UsageKey names what is counted: under which limit, for whom. Parts hold no NUL.
 func UsageKey(parts ...string) string { return strings.Join(parts, "\x00") }
 
+// TakenFrom is the key of what an action took something from. Where nothing is enforced that is another row, so that what was only
+// watched leaves what is enforced as it was.
+func TakenFrom(t interlock.Taken) string {
+	parts := make([]string, 0, 3+len(t.Of))
+	if t.Monitored {
+		parts = append(parts, "")
+	}
+	parts = append(parts, t.Limit, t.Per)
+	for _, name := range t.Of {
+		parts = append(parts, strings.ReplaceAll(name, "\x00", "\uFFFD"))
+	}
+	return UsageKey(parts...)
+}
+
 func usageAbout(u UsageBody) About {
 	until := int64(math.MaxInt64)
 	if !u.Ever {
