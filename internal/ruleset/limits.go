@@ -27,9 +27,13 @@ type Limit struct {
 	EscalateAt Share             `json:"escalate_at,omitzero"` // what would bring its use beyond this is asked about
 	WarnAt     Share             `json:"warn_at,omitzero"`     // what brings its use to this raises an alert
 
+	user  bool // an operator's
 	match predicate
 	kinds uint16
 }
+
+// User reports whether the limit is an operator's and not a default.
+func (l *Limit) User() bool { return l.user }
 
 // Per says for whom a limit is counted.
 type Per string
@@ -286,6 +290,16 @@ func (l *Limit) amount(i *interlock.Impact) int64 {
 	return n
 }
 
+// Measured is how much of something some impacts are, where what does not say how much it is counts as one.
+func Measured(m Measure, currency string, impacts []interlock.Impact) int64 {
+	l := Limit{Measure: m, Currency: currency, Unknown: 1, match: Predicate{}.compile()}
+	if m == MeasureMoney {
+		l.Unknown = 0
+	}
+	c, _ := l.charge("", impacts)
+	return c.Amount
+}
+
 // hundredths are an amount of money without a currency in the smallest unit of one.
 func hundredths(n int64, currency string) int64 {
 	places, _ := interlock.MinorUnits(currency)
@@ -319,7 +333,7 @@ func (c *Charge) add(amount int64, impact int) {
 // for whoever runs the agents to say.
 func (r *Ruleset) addLimits(limits []*Limit, user bool) {
 	for _, l := range limits {
-		l.match = l.Match.compile()
+		l.match, l.user = l.Match.compile(), user
 		for _, k := range l.Kinds {
 			l.kinds |= actionBit(k)
 		}
