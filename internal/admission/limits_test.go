@@ -10,7 +10,6 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/ledger"
-	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 	"interlock/rules"
 	"interlock/spec"
@@ -170,6 +169,18 @@ limits:
 	}
 	if warned != 1 || h.used("team.records", "agent", "claude") != 8 {
 		t.Errorf("%d alerts: %q; %d used", warned, h.alerts, h.used("team.records", "agent", "claude"))
+	}
+}
+
+// TestAShareThatIsAll: where all of a limit is given out without a human, its end is its end.
+func TestAShareThatIsAll(t *testing.T) {
+	for _, numbers := range []string{"most: 1, escalate_at: 100%", "most: 0, escalate_at: 50%"} {
+		h := newHouse(t, under(t, "limits:\n  - {id: team.calls, per: agent, measure: actions, "+numbers+"}\n"))
+		ask := func(p *admission.Case) { p.CanAsk = true }
+		h.propose("ls", ask)
+		if a := h.propose("ls b", ask); a.Answer != interlock.Deny || a.Decisive().Rule != "limit.team.calls" {
+			t.Errorf("%s: %v %+v", numbers, a.Answer, a.Decisive())
+		}
 	}
 }
 
@@ -375,5 +386,3 @@ func TestManyWantOneLimit(t *testing.T) {
 	}
 	h.entries()
 }
-
-var _ = replay.MissingSnapshot

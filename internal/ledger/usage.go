@@ -16,8 +16,8 @@ import (
 // The bounds of how exactly a window is counted. Up to so many uses each counts for itself; beyond that those of one part of the
 // window count as if all of them had been at the latest, so that a use counts for longer than it should and never for less long.
 const (
-	exactUses  = 1000
-	usageParts = 64
+	ExactUses  = 1000
+	UsageParts = 64
 	freshUses  = 64 // uses that are copied with each new one; those before are shared
 )
 
@@ -124,7 +124,7 @@ func (u UsageBody) add(take int64, window time.Duration, now time.Time) UsageBod
 	default:
 		u.old, u.fresh = slices.Concat(u.old, u.fresh), []used{one}
 	}
-	if len(u.old)+len(u.fresh) > exactUses {
+	if len(u.old)+len(u.fresh) > ExactUses {
 		u = u.coarser()
 	}
 	return u
@@ -166,7 +166,7 @@ func (u UsageBody) pruned() UsageBody {
 // coarser remembers of each part of the window the last use alone.
 func (u UsageBody) coarser() UsageBody {
 	all := slices.Concat(u.old, u.fresh)
-	u.old, u.fresh, u.Coarse = make([]used, 0, usageParts), nil, true
+	u.old, u.fresh, u.Coarse = make([]used, 0, UsageParts), nil, true
 	for n, one := range all {
 		if n == len(all)-1 || u.part(one.at) != u.part(all[n+1].at) {
 			u.old = append(u.old, one)
@@ -177,7 +177,7 @@ func (u UsageBody) coarser() UsageBody {
 
 // part is which part of the window a time is in. One less than there are fit into it whole, so that it never touches more.
 func (u UsageBody) part(at int64) int64 {
-	return at / max(int64(u.Kept)/(usageParts-1), 1)
+	return at / max(int64(u.Kept)/(UsageParts-1), 1)
 }
 
 func (u UsageBody) at(n int) used {
@@ -343,7 +343,7 @@ func (u *UsageBody) UnmarshalJSON(data []byte) error {
 			}
 			pair[n], rest = value, rest[size:]
 		}
-		if len(is.old) >= exactUses || pair[0] == 0 || pair[0] > uint64(math.MaxInt64-at) || pair[1] > uint64(is.Total-sum) {
+		if len(is.old) >= ExactUses || pair[0] == 0 || pair[0] > uint64(math.MaxInt64-at) || pair[1] > uint64(is.Total-sum) {
 			return errors.New("the uses are none that follow each other")
 		}
 		at, sum = at+int64(pair[0]), sum+int64(pair[1])
