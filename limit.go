@@ -12,7 +12,6 @@ type Taken struct {
 	Take      int64         `json:"take"`
 	Window    time.Duration `json:"window_ns,omitempty"` // how long it counts; 0 is for ever
 	Monitored bool          `json:"monitored,omitempty"` // where nothing is enforced it is counted in a book of its own
-	At        time.Time     `json:"-"`                   // when it was decided, which the event says
 }
 
 // A Measured is what whoever carried an action out found that it used. What is nil was not measured.

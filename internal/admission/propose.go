@@ -114,7 +114,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			}
 			answer.Gateway = true
 		}
-		answer.Uses = stamped(p.takes(), now)
+		answer.Uses, answer.Decided = p.takes(), now
 		shown := a.redacted(p.Proposal)
 		change, opened, err := a.change(ctx, p, shown, standing, made, now, &answer)
 		if err == nil && opened {

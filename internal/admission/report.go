@@ -44,9 +44,9 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		plain.Writes = ledger.Rows(call)
 	}
 	a.endings.of(&plain, r, call.Decision.Action, o.Status)
-	var uses []interlock.Taken
+	var took reserved
 	if m != nil && found {
-		if uses, err = a.took(ctx, call.EventID); err != nil {
+		if took, err = a.took(ctx, call.EventID); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		}
 		settled := copied(change)
 		if m != nil {
-			if err := a.settlement(&settled, r, call.EventID, uses, o.Status, *m); err != nil {
+			if err := a.settlement(&settled, r, took, o.Status, *m); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 		}
 		change := ledger.Change{Events: []ledger.Draft{draft}}
 		settled := copied(change)
-		err = a.settlement(&settled, c.Requester, c.Answer.Event, c.Answer.Uses, c.Outcome.Status, c.Measured)
+		err = a.settlement(&settled, c.Requester, reserved{c.Answer.Event, c.Answer.Uses, c.Answer.Decided}, c.Outcome.Status, c.Measured)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue

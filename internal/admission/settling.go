@@ -22,30 +22,39 @@ func (a *Admission) Carried(ctx context.Context, r interlock.Requester, o interl
 	return a.report(ctx, r, o, &m)
 }
 
-// took is what the action of a decision took from limits.
-func (a *Admission) took(ctx context.Context, event string) ([]interlock.Taken, error) {
+// A reserved is what the action of one decision took from limits.
+type reserved struct {
+	event string // of the decision
+	uses  []interlock.Taken
+	at    time.Time
+}
+
+// took is what the action of a decision took from limits, by its event.
+func (a *Admission) took(ctx context.Context, event string) (reserved, error) {
+	of := reserved{event: event}
 	if event == "" {
-		return nil, nil
+		return of, nil
 	}
 	entry, found, err := a.config.Store.Entry(ctx, event)
 	if err != nil || !found {
-		return nil, err
+		return of, err
 	}
-	return auditlog.UsesOf(entry)
+	of.uses, of.at, err = auditlog.UsesOf(entry)
+	return of, err
 }
 
 // settlement adds to the change of an outcome what it makes of what the action took. Nothing is added where nothing is put right.
-func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, event string, uses []interlock.Taken,
+func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, of reserved,
 	status interlock.OutcomeStatus, m interlock.Measured) error {
 	now := a.config.Now().UTC()
 	settled := false
-	for _, u := range uses {
+	for _, u := range of.uses {
 		charged, known := charged(u, status, m)
-		if !known || now.Sub(u.At) > ledger.SettleWithin {
+		if !known || now.Sub(of.at) > ledger.SettleWithin {
 			continue
 		}
 		settled = true
-		change.Writes = append(change.Writes, ledger.Rows(ledger.Settling{Key: ledger.TakenFrom(u), Window: u.Window, Decided: u.At, At: now,
+		change.Writes = append(change.Writes, ledger.Rows(ledger.Settling{Key: ledger.TakenFrom(u), Window: u.Window, Decided: of.at, At: now,
 			Taken: u.Take, Charged: charged})...)
 		if charged <= u.Take {
 			continue
@@ -56,7 +65,7 @@ func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, eve
 		}
 	}
 	if settled {
-		change.Writes = append(change.Writes, ledger.Rows(ledger.SettledBody{Event: event, At: uses[0].At})...)
+		change.Writes = append(change.Writes, ledger.Rows(ledger.SettledBody{Event: of.event, At: of.at})...)
 	}
 	return nil
 }
@@ -104,12 +113,4 @@ func (a *Admission) commitSettled(ctx context.Context, plain, settled ledger.Cha
 func copied(c ledger.Change) ledger.Change {
 	c.Events, c.Writes, c.Spends = slices.Clone(c.Events), slices.Clone(c.Writes), slices.Clone(c.Spends)
 	return c
-}
-
-// stamped is what a decision takes, with when it was made.
-func stamped(uses []interlock.Taken, at time.Time) []interlock.Taken {
-	for n := range uses {
-		uses[n].At = at
-	}
-	return uses
 }
