@@ -1,16 +1,19 @@
 package ledger
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"interlock"
+	"interlock/internal/strictjson"
 )
 
 // The bounds of how exactly a window is counted. Up to so many uses each counts for itself; beyond that those of one part of the
@@ -57,7 +60,7 @@ func TakenFrom(t interlock.Taken) string {
 	}
 	parts = append(parts, t.Limit, t.Per)
 	for _, name := range t.Of {
-		parts = append(parts, strings.ReplaceAll(name, "\x00", "\uFFFD"))
+		parts = append(parts, strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", "\uFFFD"), "\uFFFD"))
 	}
 	return UsageKey(parts...)
 }
@@ -308,18 +311,40 @@ type usageText struct {
 	Uses   []byte        `json:"uses,omitempty"` // pairs: how long after the one before, and how much
 }
 
-// MarshalJSON writes the body: of each use how long it was after the one before, and how much it was.
-func (u UsageBody) MarshalJSON() ([]byte, error) {
-	text := usageText{Key: u.Key, Total: u.Total, Before: u.Before, Last: u.Last.UTC(), Kept: u.Kept, Ever: u.Ever, Coarse: u.Coarse}
+// MarshalJSON writes the body.
+func (u UsageBody) MarshalJSON() ([]byte, error) { return u.Body(), nil }
+
+// Body is the body as it is stored: of each use how long it was after the one before, and how much it was. It is written by hand,
+// because a row of a busy agent is written with most of its actions.
+func (u UsageBody) Body() []byte {
+	uses := make([]byte, 0, 6*(len(u.old)+len(u.fresh)))
 	at, sum := int64(0), u.Before
-	text.Uses = make([]byte, 0, 6*(len(u.old)+len(u.fresh)))
 	for _, part := range [][]used{u.old, u.fresh} {
 		for _, one := range part {
-			text.Uses = binary.AppendUvarint(binary.AppendUvarint(text.Uses, uint64(one.at-at)), uint64(one.sum-sum))
+			uses = binary.AppendUvarint(binary.AppendUvarint(uses, uint64(one.at-at)), uint64(one.sum-sum))
 			at, sum = one.at, one.sum
 		}
 	}
-	return json.Marshal(text)
+	b := strictjson.AppendString(append(make([]byte, 0, 160+len(u.Key)+2*len(uses)), `{"key":`...), strings.ToValidUTF8(u.Key, "\uFFFD"))
+	b = strconv.AppendInt(append(b, `,"total":`...), u.Total, 10)
+	if u.Before != 0 {
+		b = strconv.AppendInt(append(b, `,"before":`...), u.Before, 10)
+	}
+	b = u.Last.UTC().AppendFormat(append(b, `,"last":"`...), time.RFC3339Nano)
+	b = append(b, '"')
+	if u.Kept != 0 {
+		b = strconv.AppendInt(append(b, `,"kept_ns":`...), int64(u.Kept), 10)
+	}
+	if u.Ever {
+		b = append(b, `,"ever":true`...)
+	}
+	if u.Coarse {
+		b = append(b, `,"coarse":true`...)
+	}
+	if len(uses) > 0 {
+		b = append(base64.StdEncoding.AppendEncode(append(b, `,"uses":"`...), uses), '"')
+	}
+	return append(b, '}')
 }
 
 // UnmarshalJSON reads a body, and refuses one that no uses make.
