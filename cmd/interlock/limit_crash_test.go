@@ -16,7 +16,6 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
-	"interlock/spec"
 )
 
 // spendHome names, for a child process, the home in which it asks for what there is too little of, and spendCalls which calls it makes.
@@ -140,7 +139,6 @@ func (s *spender) unanswered(have map[string]spent) (rest []string) {
 // killed in the middle and what it had no answer to is asked again; in between the outcomes of some are told, by those whose word
 // counts and by those whose does not, and more than once. Seven are let through, and the others name the limit.
 func TestRoomForSeven(t *testing.T) {
-	spec.Covers(t, "EC-2.3", "EC-T2.3")
 	home := t.TempDir()
 	for _, err := range []error{os.Chmod(home, 0o700), os.Mkdir(filepath.Join(home, "rules"), 0o700),
 		os.WriteFile(filepath.Join(home, "rules", "limits.yaml"), []byte(roomForSeven), 0o600)} {

@@ -33,7 +33,7 @@ limits:
 // TestTheCallAfterTheLimit: so many actions of an agent are let through within the window; the next is refused by the limit's name, other
 // agents are none of its business, and there is room again when the window is over.
 func TestTheCallAfterTheLimit(t *testing.T) {
-	spec.Covers(t, "EC-1.3", "EC-T1.3")
+	spec.Covers(t, "EC-1.3", "EC-T1.3", "ASA-6.3-4")
 	h := newHouse(t, under(t, tenAnHour))
 	for n := range 10 {
 		if a := h.propose(fmt.Sprint("ls ", n)); a.Answer != interlock.Allow || len(a.Uses) != 1 {
@@ -131,6 +131,7 @@ func TestMonitoringHasItsOwnBook(t *testing.T) {
 // TestHalfOfALimit: what would bring a limit beyond the share that is given out without a human is asked about; with a yes it goes on to
 // the whole, and nothing goes beyond that. The alert about how far it is used comes once.
 func TestHalfOfALimit(t *testing.T) {
+	spec.Covers(t, "EC-2.1")
 	h := newHouse(t, under(t, `
 limits:
   - {id: team.records, per: agent, measure: records, most: 8, unknown: 1, match: {kind: [read]}, escalate_at: 50%, warn_at: 75%}
@@ -315,6 +316,7 @@ limits:
 // TestAmountsThatCantBe: what is less than nothing, beyond all there is, missing or of another currency is refused or asked about in
 // words that say so, and nothing is charged.
 func TestAmountsThatCantBe(t *testing.T) {
+	spec.Covers(t, "ASA-6.3-4")
 	h := newHouse(t, under(t, `
 policy:
   autoApprove: [pay*]
@@ -354,7 +356,6 @@ limits:
 // TestManyWantOneLimit: of two hundred at once, from several processes, exactly as many are let through as there is room for, and all
 // others name the limit.
 func TestManyWantOneLimit(t *testing.T) {
-	spec.Covers(t, "EC-2.3", "EC-T2.3")
 	limited := under(t, strings.Replace(tenAnHour, "10", "7", 1))
 	h := newHouse(t, limited)
 	processes := []*admission.Admission{h.Admission, again(t, h, limited), again(t, h, limited)}
