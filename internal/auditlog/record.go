@@ -325,21 +325,6 @@ func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
 	return wire.Decision, wire.Requester.Agent, nil
 }
 
-// UsesOf returns what the action of a decision took from limits and when, as the decision's own event says.
-func UsesOf(e interlock.Entry) (uses []interlock.Taken, at time.Time, err error) {
-	event, err := ParseEvent(e.Body)
-	if err != nil {
-		return nil, at, fmt.Errorf("auditlog: read the event: %w", err)
-	}
-	var wire struct {
-		Uses []interlock.Taken `json:"uses"`
-	}
-	if err := json.Unmarshal(event.Payload, &wire); err != nil {
-		return nil, at, fmt.Errorf("auditlog: read what a decision took: %w", err)
-	}
-	return wire.Uses, event.Recorded, nil
-}
-
 // An OutcomeRecord is what is recorded of an execution. With an Alert it says that the execution should not have been.
 type OutcomeRecord struct {
 	Outcome interlock.Outcome // Detail redacted

@@ -17,7 +17,9 @@ func lintLimits(rules *ruleset.Ruleset) []Problem {
 				say("it never counts: there is no profile " + name)
 			}
 		}
-		only := func(kind interlock.ImpactKind) bool { return len(l.Match.Kind) == 0 || slices.Contains(l.Match.Kind, kind) }
+		only := func(kind interlock.ImpactKind) bool {
+			return len(l.Match.Kind) == 0 || slices.Contains(l.Match.Kind, kind)
+		}
 		switch l.Measure {
 		case ruleset.MeasureMoney:
 			if !only(interlock.ImpactSpend) {
