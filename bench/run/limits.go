@@ -25,7 +25,8 @@ const limitRounds = 4
 
 // limited measures what three limits on every decision cost: the same decisions in process, without and with them by turns.
 func limited(b *bench) error {
-	fmt.Fprintf(b.out, "\n## Limits\n\nThree limits on every decision, all of one agent, against the same decisions without any, %d times in turns. Each is looked up, "+
+	fmt.Fprintf(b.out, "\n## Limits\n\nThree limits on every decision, all of one agent, against the same "+
+		"decisions without any, %d times in turns. Each is looked up, "+
 		"reserved in the writer's transaction and recorded with the decision. Budget: at 16 callers at least 0.85 of the rate without; "+
 		"at most 1 µs of arithmetic for each.\n\n", limitRounds)
 	defer debug.SetGCPercent(debug.SetGCPercent(400))

@@ -98,8 +98,8 @@ type Concluded struct {
 }
 
 // Conclude records how actions ended, like [Admission.Report], for a door that has the answers it acted on at hand: nothing
-// is looked up, and all that is no alert and puts nothing right is one commit, in the order in which it ended. An error says that at least one was not
-// recorded; the others are.
+// is looked up, and all that is no alert and puts nothing right is one commit, in the order in which it ended. An error says that
+// at least one was not recorded; the others are.
 func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	var plain ledger.Change
 	var failed error

@@ -101,19 +101,22 @@ type Kind struct {
 
 	body  codec
 	take  func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
-	use   func(before any, s Spend, now time.Time) (after any, why string) // likewise, of rows that say what was used; nil is why not
-	next  func(before, after any, now time.Time) error                     // nil: any row may follow any other; before is nil where there is none
-	merge func(before, delta any) (after any, err error)                   // see [merging]; nil: what is written is the row itself
-	swept bool                                                             // rows are forgotten after the place they have under [Until]
-	ended bool                                                             // that a row has ended makes decide again, as it does of what a standing holds
-	note  bool                                                             // rows may be written without an event: they permit nothing
-	most  int                                                              // of so many rows those that are over first go; 0: as many as there are
-	filed bool                                                             // one comes with most actions, see [Book.Filed]
-	keyed func(value any, event string) (any, error)                       // its key is the id of the change's first event, where it has none yet
-	owner func(value any) string                                           // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's
+	use   user
+	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
+	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
+	swept bool                                           // rows are forgotten after the place they have under [Until]
+	ended bool                                           // that a row has ended makes decide again, as it does of what a standing holds
+	note  bool                                           // rows may be written without an event: they permit nothing
+	most  int                                            // of so many rows those that are over first go; 0: as many as there are
+	filed bool                                           // one comes with most actions, see [Book.Filed]
+	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
+	owner func(value any) string                         // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
+
+// A user takes from rows that say what was used, or says why it can't.
+type user func(before any, s Spend, now time.Time) (after any, why string)
 
 // A codec reads the bodies of one kind.
 type codec struct {
