@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // An Answer is what comes back for a Proposal: the decision, the proof that it is recorded, and, for an Ask, what a human
@@ -11,17 +12,19 @@ import (
 type Answer struct {
 	Decision
 	// the durable event; empty if none could be written, and then the answer is never Allow
-	Event      string   `json:"event_id,omitempty"`
-	Index      int64    `json:"index,omitempty"`      // its leaf number
-	Checkpoint []byte   `json:"checkpoint,omitempty"` // the signed head that covers it
-	Request    string   `json:"request,omitempty"`    // id of the approval request that waits for a human
-	Challenge  string   `json:"challenge,omitempty"`  // id of the challenge that holds the agent back
-	Channels   []string `json:"channels,omitempty"`   // that took the challenge's code; none: nobody could be told
-	Gateway    bool     `json:"gateway,omitempty"`    // the question is left to Interlock's own gateway, to which the call goes
+	Event      string    `json:"event_id,omitempty"`
+	Index      int64     `json:"index,omitempty"`      // its leaf number
+	Checkpoint []byte    `json:"checkpoint,omitempty"` // the signed head that covers it
+	Request    string    `json:"request,omitempty"`    // id of the approval request that waits for a human
+	Challenge  string    `json:"challenge,omitempty"`  // id of the challenge that holds the agent back
+	Channels   []string  `json:"channels,omitempty"`   // that took the challenge's code; none: nobody could be told
+	Gateway    bool      `json:"gateway,omitempty"`    // the question is left to Interlock's own gateway, to which the call goes
+	Decided    time.Time `json:"-"`                    // when
 	// nothing was recorded: propose it again, saying whether it goes to that gateway
-	Unsure   bool `json:"unsure,omitempty"`
-	Repeated bool `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
-	Always   bool `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
+	Unsure   bool    `json:"unsure,omitempty"`
+	Repeated bool    `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
+	Uses     []Taken `json:"-"`                  // what it took from limits, for whoever carries it out
+	Always   bool    `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

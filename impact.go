@@ -6,10 +6,28 @@ type Impact struct {
 	Target        string        `json:"target,omitempty"` // path, URL, host, table, recipient: cleaned, never a secret
 	Reach         Reach         `json:"reach"`
 	Reversibility Reversibility `json:"reversibility"`
-	Amount        int64         `json:"amount,omitempty"` // count, bytes or cents, as the kind says; 0 is unknown
 	Confidence    Confidence    `json:"confidence"`
 	Via           string        `json:"via,omitempty"`    // the command, call or statement that does it, e.g. "git push"
 	Traits        []string      `json:"traits,omitempty"` // sorted facts the analysis established, e.g. "recursive", "force"
+
+	// How much it is, where the action says so; 0 is unknown.
+	Records    int64  `json:"records,omitempty"`    // rows, files, items that are read, changed or deleted
+	Bytes      int64  `json:"bytes,omitempty"`      // that leave or enter
+	Recipients int64  `json:"recipients,omitempty"` // people or places that are addressed
+	Money      int64  `json:"money,omitempty"`      // in the smallest unit of its currency; hundredths, where none is named
+	Currency   string `json:"currency,omitempty"`   // ISO 4217; empty where none is named
+	Amount     int64  `json:"amount,omitempty"`     // records of before held cents or a count here, as the kind said; nothing new does
+}
+
+// Most is the largest number that says how much the impact is.
+func (i *Impact) Most() int64 { return max(i.Amount, i.Records, i.Bytes, i.Recipients, i.Money) }
+
+// Sum is how much money the impact commits, and in which currency.
+func (i *Impact) Sum() (minor int64, currency string) {
+	if i.Money == 0 && i.Kind == ImpactSpend {
+		return i.Amount, ""
+	}
+	return i.Money, i.Currency
 }
 
 // Has reports whether the impact carries the trait.

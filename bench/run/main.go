@@ -74,7 +74,7 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, http, fair, mcp, gateway, gateway-http, sandbox, "+
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, http, fair, mcp, gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
@@ -97,7 +97,7 @@ var parts = []struct {
 	measure func(*bench) error
 	alone   bool
 }{
-	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"http", overHTTP, false},
+	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"limits", limited, true}, {"http", overHTTP, false},
 	{"fair", fairShares, true}, {"mcp", overMCP, true},
 	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
 	{"waiting", waiting, true}, {"recorded", recordings, true}, {"verify", verify, false},

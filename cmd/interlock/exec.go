@@ -302,7 +302,7 @@ func runUnlessStopped(p *program, home string, spec sandbox.Spec) (result sandbo
 func (p *program) reportRun(backend *embedded.Backend, r interlock.Requester, outcome interlock.Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
 	defer cancel()
-	err := backend.Report(ctx, r, outcome)
+	err := backend.Carried(ctx, r, outcome, interlock.Measured{})
 	if err != nil {
 		fmt.Fprintln(p.stderr, "interlock: the outcome could not be recorded:", shown(err))
 	}

@@ -91,7 +91,9 @@ func located(evaluator *admission.Evaluator, problems, shipped []ruletest.Proble
 	out := []problemAt{}
 	for _, problem := range problems {
 		at := problemAt{Rule: problem.Rule, Case: problem.Case, Message: problem.Message}
-		if rule, known := evaluator.Rules.Rule(problem.Rule); known && rule.User() {
+		rule, known := evaluator.Rules.Rule(problem.Rule)
+		limit, limits := evaluator.Rules.Limit(problem.Rule)
+		if known && rule.User() || limits && limit.User() {
 			at.Yours = true
 			at.File, at.Line = ruleLine(evaluator.Own, problem.Rule)
 		} else {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
@@ -61,6 +62,7 @@ type evaluation struct {
 	snapshot  interlock.Snapshot
 	analysis  impact.Analysis
 	limits    []interlock.Finding
+	limited   []auditlog.Limited // rows of limits as they were read
 	approvals []interlock.ApprovalRequest
 }
 

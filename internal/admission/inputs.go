@@ -38,7 +38,7 @@ func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, manif
 		return err
 	}
 	inputs := auditlog.Inputs{Schema: auditlog.InputsSchema, Base: base.Digest, Action: raw, Impacts: made.analysis.Impacts,
-		Spoken: made.analysis.Spoken, Moving: moving, Limits: made.limits}
+		Spoken: made.analysis.Spoken, Moving: moving, Limits: made.limits, Limited: made.limited}
 	for _, t := range made.analysis.Texts {
 		inputs.Texts = append(inputs.Texts, auditlog.AnalysedText(t))
 	}

@@ -109,14 +109,17 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		decision := made.Decision
 		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
-		if a.left(p, standing, decision, now) {
+		p.agent = made.snapshot.Agent
+		a.uses(&p, decision, over, now)
+		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
 				return ledger.Change{}, errUnsure
 			}
 			answer.Gateway = true
 		}
+		answer.Uses, answer.Decided = p.takes(), now
 		shown := a.redacted(p.Proposal)
-		change, opened, err := a.change(p, shown, standing, made, now, &answer)
+		change, opened, err := a.change(ctx, p, shown, standing, made, now, &answer)
 		if err == nil && opened {
 			err = a.clearAway(ctx, &change, now)
 		}
@@ -126,7 +129,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.wentOn(&change, besides(passedBy(p.Requester, false, standing, now), answer.Request), now); err != nil {
 			return change, err
 		}
-		a.uses(&p, answer.Decision, &change, now)
+		p.spend(&change)
 		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
 			return change, err
 		}
@@ -155,7 +158,11 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	if err != nil {
 		return interlock.Answer{}, nil, err
 	}
+	if err := a.capped(ctx, &p, answer.Decision); err != nil {
+		return interlock.Answer{}, nil, err
+	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	a.warn(ctx, &p, receipt.Left, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)
@@ -240,8 +247,8 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 
 // change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
 // spends. It fills in answer.Request.
-func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Standing, made evaluation, now time.Time,
-	answer *interlock.Answer) (change ledger.Change, opened bool, err error) {
+func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal, standing ledger.Standing, made evaluation,
+	now time.Time, answer *interlock.Answer) (change ledger.Change, opened bool, err error) {
 	d := made.Decision
 	change = ledger.Change{Version: standing.Version}
 	handed := d.Answer.Allowed() && p.Handover.Hands(d)
@@ -265,7 +272,7 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 	}
 	recorded := a.redactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: p.Recent, At: now,
-		Handed: handed, Gateway: answer.Gateway, Canary: interlock.Canary(p.Proposal, d),
+		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
@@ -288,6 +295,9 @@ func (a *Admission) change(p Case, shown interlock.Proposal, standing ledger.Sta
 	draft.Recorded = now
 	draft.Snapshots["ruleset"] = string(d.Ruleset)
 	draft.Snapshots["snapshot"] = string(d.Snapshot)
+	if made.limited, err = a.asRead(ctx, &p, now); err != nil {
+		return change, false, err
+	}
 	if err := a.keepInputs(&change, &draft, p.under.manifest, p.Action, shown.Action, &made, recorded); err != nil {
 		return change, false, err
 	}

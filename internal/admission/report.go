@@ -17,6 +17,11 @@ const maxDetail = 2048
 // Report records what executing an action did. A call that ran although nobody judged it, or although the answer was no,
 // is recorded as an alert: the door around it leaks.
 func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error {
+	return a.report(ctx, r, o, nil)
+}
+
+// report records an outcome. m is what was measured, where who says so carried the action out himself.
+func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlock.Outcome, m *interlock.Measured) error {
 	switch o.Status {
 	case interlock.OutcomeSuccess, interlock.OutcomeFailure, interlock.OutcomeSkipped, interlock.OutcomeUnknown:
 	default:
@@ -39,6 +44,12 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		plain.Writes = ledger.Rows(call)
 	}
 	a.endings.of(&plain, r, call.Decision.Action, o.Status)
+	var took reserved
+	if m != nil && found {
+		if took, err = a.took(ctx, call.EventID); err != nil {
+			return err
+		}
+	}
 	for range maxTellings { // what it ends may be spent, run out or be told otherwise at this moment
 		change := ledger.Change{Events: slices.Clone(plain.Events), Writes: slices.Clone(plain.Writes)}
 		if alert == ranOutside {
@@ -47,7 +58,13 @@ func (a *Admission) Report(ctx context.Context, r interlock.Requester, o interlo
 		if err := a.settleOutcome(ctx, &change, call, o.Status); err != nil {
 			return err
 		}
-		if err = a.commitOutcome(ctx, change, alert); !errors.Is(err, ledger.ErrConflict) {
+		settled := copied(change)
+		if m != nil {
+			if err := a.settlement(&settled, r, took, o.Status, *m); err != nil {
+				return err
+			}
+		}
+		if err = a.commitSettled(ctx, change, settled, alert); !errors.Is(err, ledger.ErrConflict) {
 			return errors.Join(err, a.probed(ctx, r, call.Decision, o.Status))
 		}
 	}
@@ -78,11 +95,12 @@ type Concluded struct {
 	Requester interlock.Requester
 	Answer    interlock.Answer
 	Outcome   interlock.Outcome
+	Measured  interlock.Measured
 }
 
 // Conclude records how actions ended, like [Admission.Report], for a door that has the answers it acted on at hand: nothing
-// is looked up, and all that is no alert is one commit, in the order in which it ended. An error says that at least one was not
-// recorded; the others are.
+// is looked up, and all that is no alert and puts nothing right is one commit, in the order in which it ended. An error says that
+// at least one was not recorded; the others are.
 func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	var plain ledger.Change
 	var failed error
@@ -96,15 +114,22 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if alert == "" {
+		change := ledger.Change{Events: []ledger.Draft{draft}}
+		settled := copied(change)
+		err = a.settlement(&settled, c.Requester, reserved{c.Answer.Event, c.Answer.Uses, c.Answer.Decided}, c.Outcome.Status, c.Measured)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if alert == "" && len(settled.Writes) == 0 {
 			plain.Events = append(plain.Events, draft)
 			a.endings.of(&plain, c.Requester, c.Answer.Action, c.Outcome.Status)
 			continue
 		}
-		change := ledger.Change{Events: []ledger.Draft{draft}}
 		a.endings.of(&change, c.Requester, c.Answer.Action, c.Outcome.Status)
+		a.endings.of(&settled, c.Requester, c.Answer.Action, c.Outcome.Status)
 		alone++
-		go func() { alerted <- a.commitOutcome(ctx, change, alert) }()
+		go func() { alerted <- a.commitSettled(ctx, change, settled, alert) }()
 	}
 	if len(plain.Events) > 0 {
 		failed = errors.Join(failed, a.commitOutcome(ctx, plain, ""))

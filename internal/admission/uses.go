@@ -1,11 +1,15 @@
 package admission
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/gate"
 	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
 )
 
 // A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. Whoever uses it up does not
@@ -14,20 +18,126 @@ import (
 type Use struct {
 	ledger.Spend
 	Objects func(met *ledger.Met) interlock.Finding // where there is not as much left
+
+	taken     interlock.Taken // of a limit
+	limit     *ruleset.Limit
+	escalates bool // it is the part that is given out without a human
 }
 
-// uses adds to a change what limits would have a decision use up, but for what it met too little of already.
-func (a *Admission) uses(p *Case, d interlock.Decision, change *ledger.Change, now time.Time) {
+// uses finds what limits would have a decision use up, but for what it met too little of already. Nothing is taken by what is not let
+// through, by what is handed to something that decides it again, and by a call that goes on.
+func (a *Admission) uses(p *Case, d interlock.Decision, goesOn bool, now time.Time) {
 	p.using = nil
-	if a.config.Uses == nil || !d.Answer.Allowed() || p.Handover.Hands(d) { // what it is handed to decides it again
+	if !d.Answer.Allowed() || p.Handover.Hands(d) || p.Handover == interlock.HandoverGateway || goesOn {
 		return
 	}
-	for _, u := range a.config.Uses(p, d, now) {
-		if !p.met[ledger.Ref{Kind: u.Kind, Key: u.Key}] {
-			p.using = append(p.using, u)
-			change.Spends = append(change.Spends, u.Spend)
+	if a.config.Uses != nil {
+		for _, u := range a.config.Uses(p, d, now) {
+			if !p.met[u.Spend] {
+				p.using = append(p.using, u)
+			}
 		}
 	}
+	a.limits(p, d, now)
+}
+
+// limits adds what the limits of the rules in force would have a decision use up. Where nothing is enforced only what would have been
+// let through is counted, in a book of its own.
+func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
+	if d.Mode != interlock.Enforcing && (d.Mode != interlock.Monitoring || d.Verdict != interlock.Allow) {
+		return
+	}
+	for _, c := range p.under.Rules.Charges(d.Profile, &p.agent, p.Action.Kind, d.Impacts) {
+		if c.Amount < 1 {
+			continue
+		}
+		l := c.Limit
+		u := Use{limit: l, taken: interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Requester, &p.agent),
+			Measure: string(l.Measure), Currency: l.Currency, Take: c.Amount, Window: l.Window(), Monitored: d.Mode == interlock.Monitoring}}
+		u.Spend = ledger.Spend{Kind: ledger.Usage, Key: ledger.TakenFrom(u.taken), Take: c.Amount, Room: l.Most, Window: l.Window()}
+		if all, part := u.Spend, l.EscalateAt.Of(l.Most); l.EscalateAt > 0 && part < l.Most {
+			u.Room, u.escalates = part, true
+			if p.met[u.Spend] { // and a human has said yes
+				u.Spend, u.escalates = all, false
+			}
+		}
+		if p.met[u.Spend] {
+			if l.Verdict != interlock.Ask {
+				continue
+			}
+			u.Room = ruleset.MaxMost // and a human has said yes to more
+		}
+		u.Objects = func(met *ledger.Met) interlock.Finding {
+			row, back := limited(u, met.Row, now)
+			row.Met, row.Back = true, back
+			p.limited = append(p.limited, row)
+			return gate.NoRoom(l, u.escalates, waitFor(back, now))
+		}
+		p.using = append(p.using, u)
+	}
+}
+
+// waitFor is how long it takes until there is room; nothing where that is not for time to bring.
+func waitFor(back, now time.Time) time.Duration {
+	if back.IsZero() {
+		return 0
+	}
+	return max(back.Sub(now), 0)
+}
+
+// limited is what one row of a limit holds, and when there is room in it for a use.
+func limited(u Use, row ledger.Row, now time.Time) (auditlog.Limited, time.Time) {
+	body, _ := row.Value.(ledger.UsageBody)
+	return auditlog.Limited{Taken: u.taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)}, body.Back(u.Spend, now)
+}
+
+// asRead is what a decision found of the rows that it takes from, beside those that had no room.
+func (a *Admission) asRead(ctx context.Context, p *Case, now time.Time) ([]auditlog.Limited, error) {
+	rows := p.limited
+	var refs []ledger.Ref
+	for _, u := range p.using {
+		if u.limit != nil {
+			refs = append(refs, ledger.Ref{Kind: u.Kind, Key: u.Key})
+		}
+	}
+	if len(refs) == 0 {
+		return rows, nil
+	}
+	known, _, err := a.config.Store.Recall(ctx, refs...)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range p.using {
+		if u.limit == nil {
+			continue
+		}
+		have := ledger.Row{}
+		for _, row := range known {
+			if row.Key == u.Key {
+				have = row
+			}
+		}
+		one, _ := limited(u, have, now)
+		rows = append(rows[:len(rows):len(rows)], one)
+	}
+	return rows, nil
+}
+
+// spend adds to a change what the decision uses up.
+func (p *Case) spend(change *ledger.Change) {
+	for _, u := range p.using {
+		change.Spends = append(change.Spends, u.Spend)
+	}
+}
+
+// takes is what the decision takes from limits.
+func (p *Case) takes() (uses []interlock.Taken) {
+	for _, u := range p.using {
+		if u.limit != nil {
+			uses = append(uses, u.taken)
+		}
+	}
+	return uses
 }
 
 // objects makes a finding of what a commit met that found too little, and reports whether the decision is to be made again with it.
@@ -43,9 +153,9 @@ func (p *Case) objects(err error) bool {
 	for _, u := range p.using {
 		if u.Spend == met.Spend {
 			if p.met == nil {
-				p.met = map[ledger.Ref]bool{}
+				p.met = map[ledger.Spend]bool{}
 			}
-			p.met[ledger.Ref{Kind: u.Kind, Key: u.Key}] = true
+			p.met[u.Spend] = true
 			p.over = append(p.over, u.Objects(met))
 			return true
 		}

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
 
@@ -44,7 +45,9 @@ type Case struct {
 	under  *force                 // what admission decides it with
 	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 
-	using []Use               // what the decision takes from what stands
-	met   map[ledger.Ref]bool // of what had too little left
-	over  []interlock.Finding // and what that objects
+	agent   interlock.AgentRecord // its requester's, as the snapshot held it
+	using   []Use                 // what the decision takes from what stands
+	met     map[ledger.Spend]bool // what of that found too little left
+	limited []auditlog.Limited    // where that was a limit, what it found
+	over    []interlock.Finding   // and what that objects
 }

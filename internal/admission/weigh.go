@@ -38,6 +38,9 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 		decision.Grant != "" {
 		return interlock.Answer{}, false
 	}
+	if agent := agentOf(p.Requester, standing); len(p.under.Rules.Charges(p.under.Profile, &agent, p.Action.Kind, decision.Impacts)) > 0 {
+		return interlock.Answer{}, false // a limit counts it
+	}
 	if told, err := a.told(ctx, &p, decision, now); err != nil || told != nil {
 		return interlock.Answer{}, false // where its values come from may be objected to
 	}

@@ -76,6 +76,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	}
 	w.Name("user")
 	w.String(d.User)
+	if len(d.Uses) > 0 {
+		w.Name("uses")
+		strictjson.List(w, d.Uses, writeTaken)
+	}
 	w.OptionalString("workspace", d.Workspace)
 	w.Close()
 }
@@ -156,6 +160,26 @@ func writeRequester(w *strictjson.Writer, r *interlock.Requester) {
 	w.Name("principal")
 	w.String(r.Principal)
 	w.OptionalString("run", r.Run)
+	w.Close()
+}
+
+func writeTaken(w *strictjson.Writer, t *interlock.Taken) {
+	w.Open()
+	w.OptionalString("currency", t.Currency)
+	w.Name("limit")
+	w.String(t.Limit)
+	w.Name("measure")
+	w.String(t.Measure)
+	if t.Monitored {
+		w.Name("monitored")
+		w.Bool(true)
+	}
+	w.OptionalStrings("of", t.Of)
+	w.Name("per")
+	w.String(t.Per)
+	w.Name("take")
+	w.Int(t.Take)
+	optionalInt(w, "window_ns", int64(t.Window))
 	w.Close()
 }
 

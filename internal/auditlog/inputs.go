@@ -35,8 +35,20 @@ type Inputs struct {
 	Spoken  []string            `json:"spoken,omitempty"`
 	Moving  Moving              `json:"moving,omitzero"`
 	Limits  []interlock.Finding `json:"limits,omitempty"` // what limits objected
+	// each row of a limit as it was read
+	Limited []Limited `json:"limited,omitempty"`
 	// the request that answered, as the decision read it
 	Approval *interlock.ApprovalRequest `json:"approval,omitempty"`
+}
+
+// A Limited is what a decision found of one row of a limit: as far as was known when it was let through, or as the store's own
+// transaction met it, where there was no room.
+type Limited struct {
+	interlock.Taken
+	Room int64     `json:"room"`
+	Used int64     `json:"used"`
+	Met  bool      `json:"met,omitempty"` // there was no room
+	Back time.Time `json:"back,omitzero"` // when there will be, of what was met and comes back with time
 }
 
 // An AnalysedText is a text that the analysis found the action to execute.
@@ -95,6 +107,10 @@ func (i *Inputs) write(w *strictjson.Writer) {
 	w.String(string(i.Base))
 	w.Name("impacts")
 	strictjson.List(w, i.Impacts, (*strictjson.Writer).Impact)
+	if len(i.Limited) > 0 {
+		w.Name("limited")
+		strictjson.List(w, i.Limited, writeLimited)
+	}
 	if len(i.Limits) > 0 {
 		w.Name("limits")
 		w.General(i.Limits)
@@ -117,6 +133,38 @@ func (i *Inputs) write(w *strictjson.Writer) {
 			w.Close()
 		})
 	}
+	w.Close()
+}
+
+func writeLimited(w *strictjson.Writer, l *Limited) {
+	w.Open()
+	if !l.Back.IsZero() {
+		w.Name("back")
+		w.Time(l.Back)
+	}
+	w.OptionalString("currency", l.Currency)
+	w.Name("limit")
+	w.String(l.Limit)
+	w.Name("measure")
+	w.String(l.Measure)
+	if l.Met {
+		w.Name("met")
+		w.Bool(true)
+	}
+	if l.Monitored {
+		w.Name("monitored")
+		w.Bool(true)
+	}
+	w.OptionalStrings("of", l.Of)
+	w.Name("per")
+	w.String(l.Per)
+	w.Name("room")
+	w.Int(l.Room)
+	w.Name("take")
+	w.Int(l.Take)
+	w.Name("used")
+	w.Int(l.Used)
+	optionalInt(w, "window_ns", int64(l.Window))
 	w.Close()
 }
 

@@ -39,6 +39,7 @@ type DecisionRecord struct {
 	Upstream *interlock.Upstream
 	Failed   *interlock.Failures
 	Origin   *interlock.Origin // where the action's values come from
+	Uses     []interlock.Taken // what it took from limits
 	Handed   bool              // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
@@ -68,6 +69,7 @@ type (
 		Pin       *interlock.Pin         `json:"pin,omitempty"`
 		Request   string                 `json:"request,omitempty"`
 		Decision  interlock.Decision     `json:"decision"`
+		Uses      []interlock.Taken      `json:"uses,omitempty"`
 		Cut       []cutWire              `json:"truncated,omitempty"`
 	}
 	proposedWire struct {
@@ -157,7 +159,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	}}
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
-	w.Loop, w.Block, w.Canary = r.Loop, r.Block, r.Canary
+	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
@@ -261,7 +263,9 @@ func (c *cutter) decision(d interlock.Decision) interlock.Decision {
 	for i, impact := range d.Impacts {
 		impact.Target, impact.Via = small.text("target", impact.Target), small.text("via", impact.Via)
 		impact.Traits = short(impact.Traits)
-		impact.Amount = min(max(impact.Amount, -(1<<53-1)), 1<<53-1) // what JSON can carry exactly
+		for _, n := range []*int64{&impact.Amount, &impact.Records, &impact.Bytes, &impact.Recipients, &impact.Money} {
+			*n = min(max(*n, -(1<<53-1)), 1<<53-1) // what JSON can carry exactly
+		}
 		impacts[i] = impact
 	}
 	if len(small.cut) > 0 {

@@ -96,6 +96,11 @@ func granted(gates gate.Table, d interlock.Decision, snapshot interlock.Snapshot
 	if len(snapshot.Grants) == 0 || !answerable(d) {
 		return ""
 	}
+	for n := range d.Findings {
+		if f := &d.Findings[n]; f.Verdict == interlock.Ask && gates.Of(f.Gate).Each {
+			return ""
+		}
+	}
 	for _, o := range d.Obligations {
 		if o.Type != interlock.ObligationConfirm && o.Type != interlock.ObligationRedact &&
 			o.Type != interlock.ObligationSandbox {

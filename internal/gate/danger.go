@@ -221,7 +221,7 @@ func lastingHarm(i *interlock.Impact) bool {
 	if i.Reach == interlock.ReachProduction || i.Reach == interlock.ReachSelf {
 		return true
 	}
-	if i.Kind == interlock.ImpactSpend && i.Amount > 0 {
+	if sum, _ := i.Sum(); i.Kind == interlock.ImpactSpend && sum > 0 {
 		return true
 	}
 	for _, t := range [...]string{fact.TraitRoot, fact.TraitDevice, fact.TraitBoot, fact.TraitBomb, fact.TraitBackup} {

@@ -188,10 +188,7 @@ func verbOf(i *interlock.Impact) string {
 		}
 		return "sends a message to"
 	case interlock.ImpactSpend:
-		if i.Amount > 0 {
-			return "spends " + strconv.FormatInt(i.Amount/100, 10) + "." + twoDigits(i.Amount%100) + " on"
-		}
-		return "spends money on"
+		return spends(i)
 	case interlock.ImpactCredential:
 		if i.Reversibility == interlock.Readonly {
 			return "reads the secret"
@@ -202,6 +199,15 @@ func verbOf(i *interlock.Impact) string {
 		return verb
 	}
 	return "concerns"
+}
+
+// spends says how much money an impact commits.
+func spends(i *interlock.Impact) string {
+	minor, currency := i.Sum()
+	if minor <= 0 {
+		return "spends money on"
+	}
+	return "spends " + interlock.Money(minor, currency) + " on"
 }
 
 func writes(i *interlock.Impact) string {
@@ -232,13 +238,6 @@ func connects(i *interlock.Impact) string {
 		return "fetches from"
 	}
 	return "connects to"
-}
-
-func twoDigits(n int64) string {
-	if n < 10 {
-		return "0" + strconv.FormatInt(n, 10)
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // objectOf names what an impact is about.

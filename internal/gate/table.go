@@ -88,7 +88,7 @@ var rows = Table{
 	{Name: NameAdmission, Cause: CauseFailure},
 	{Name: "dry-run"},
 	{Name: "judge", Counts: true},
-	{Name: "limit"},
+	{Name: nameLimit, Check: Limit, Each: true},
 	{Name: "sandbox"},
 	{Name: "suppression"},
 }

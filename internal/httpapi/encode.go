@@ -136,15 +136,24 @@ func appendImpact(b []byte, i *interlock.Impact) []byte {
 	b = appendOptional(b, `,"target":`, i.Target)
 	b = appendString(append(b, `,"reach":`...), string(i.Reach))
 	b = appendString(append(b, `,"reversibility":`...), string(i.Reversibility))
-	if i.Amount != 0 {
-		b = strconv.AppendInt(append(b, `,"amount":`...), i.Amount, 10)
-	}
 	b = appendString(append(b, `,"confidence":`...), string(i.Confidence))
 	b = appendOptional(b, `,"via":`, i.Via)
 	if len(i.Traits) > 0 {
 		b = appendStrings(append(b, `,"traits":`...), i.Traits)
 	}
-	return append(b, '}')
+	b = appendAmount(b, `,"records":`, i.Records)
+	b = appendAmount(b, `,"bytes":`, i.Bytes)
+	b = appendAmount(b, `,"recipients":`, i.Recipients)
+	b = appendAmount(b, `,"money":`, i.Money)
+	b = appendOptional(b, `,"currency":`, i.Currency)
+	return append(appendAmount(b, `,"amount":`, i.Amount), '}')
+}
+
+func appendAmount(b []byte, name string, value int64) []byte {
+	if value == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, name...), value, 10)
 }
 
 func appendStrings(b []byte, list []string) []byte {

@@ -91,7 +91,7 @@ func answeredBySomebody(r interlock.ApprovalRequest) error {
 	return nil
 }
 
-func requestTake(body []byte, n int, now time.Time) ([]byte, string, error) {
+func requestTake(body []byte, n int64, now time.Time) ([]byte, string, error) {
 	r, err := DecodeRequest(body)
 	switch {
 	case err != nil:
@@ -196,15 +196,15 @@ func counterAbout(c CounterBody) About {
 	return About{Key: c.Name, Left: c.Left}
 }
 
-func counterTake(body []byte, n int, _ time.Time) ([]byte, string, error) {
+func counterTake(body []byte, n int64, _ time.Time) ([]byte, string, error) {
 	c, err := decode[CounterBody](body)
 	if err != nil {
 		return nil, "", err
 	}
-	if c.Left < n {
+	if int64(c.Left) < n {
 		return nil, "it has less left", nil
 	}
-	c.Left -= n
+	c.Left -= int(n)
 	left, err := json.Marshal(c)
 	return left, "", err
 }

@@ -45,6 +45,7 @@ type Receipt struct {
 	First      int64    `json:"first"` // index of the commit's first entry
 	Events     []string `json:"events"`
 	Checkpoint []byte   `json:"checkpoint"` // signed head that covers them
+	Left       []Row    `json:"-"`          // what its spends left of the rows they took from, in their order
 }
 
 // A Change is one atomic step of the store: events and everything they spend or create, or nothing.
@@ -82,8 +83,13 @@ type Ref struct {
 // A Spend takes from what a row has left, if it has as much: one call of an approval, one of a grant, one of a counter. A
 // store decides it inside its own transaction, after the change before and before the change after, so that many who spend
 // from one row don't race: whoever finds too little is told what is there, and the others go on.
+//
+// A kind of which rows say what was used, and not what is left, takes with the spend how much there is room for: so much in all with
+// what is taken now or, with a window, within one that ends now. There a row that is not there has used nothing yet.
 type Spend struct {
-	Kind string
-	Key  string
-	Take int
+	Kind   string
+	Key    string
+	Take   int64
+	Room   int64
+	Window time.Duration
 }

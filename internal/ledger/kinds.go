@@ -34,6 +34,8 @@ const (
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
+	Usage      = "usage"      // how much of a limit somebody has used
+	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -103,7 +105,8 @@ type Kind struct {
 	Lives  string // how long a row stands
 
 	body  codec
-	take  func(body []byte, n int, now time.Time) (left []byte, why string, err error)
+	take  func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
+	use   user
 	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
 	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
 	swept bool                                           // rows are forgotten after the place they have under [Until]
@@ -116,6 +119,9 @@ type Kind struct {
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
+
+// A user takes from rows that say what was used, or says why it can't.
+type user func(before any, s Spend, now time.Time) (after any, why string)
 
 // A codec reads the bodies of one kind.
 type codec struct {
@@ -196,6 +202,10 @@ func Kinds() []Kind {
 		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},
 		{Name: Tally, Writer: ByAction, Proved: "", Lives: "half an hour after the last action", swept: true,
 			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},
+		{Name: Usage, Writer: ByAction, Proved: "", Lives: "until its window is over; for ever without one", swept: true,
+			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
+		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
+			body: of(settledAbout, nil, nil), next: settledOnce},
 	}
 }
 
@@ -347,14 +357,21 @@ func (b Book) Into(r Row, to *Standing) error {
 // Take spends from a row. met says why it can't, and what is there.
 func (b Book) Take(r Row, s Spend, now time.Time) (left Row, met *Met, err error) {
 	k := b.kinds[s.Kind]
-	if k.take == nil {
+	if k.take == nil && k.use == nil {
 		return r, nil, fmt.Errorf("ledger: nothing can be taken from a %s", s.Kind)
 	}
 	if s.Take < 1 {
 		return r, nil, fmt.Errorf("ledger: %d is nothing to take", s.Take)
 	}
 	why := "there is none"
-	if r.Body != nil {
+	if k.use != nil {
+		was, err := b.Value(r)
+		if err != nil {
+			return r, nil, err
+		}
+		left = Row{Kind: s.Kind, Key: s.Key}
+		left.Value, why = k.use(was, s, now)
+	} else if r.Body != nil {
 		var body []byte
 		if body, why, err = k.take(r.Body, s.Take, now); err != nil {
 			return r, nil, err

@@ -75,6 +75,10 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	add(ledger.Breaker, "agent:builder", ledger.BreakerBody{Name: "agent:builder", Blocks: []time.Time{now}}, "all")
 	add(ledger.Tally, "agent:builder", ledger.TallyBody{Name: "agent:builder", Counts: phase.Tally{}.With(now, true)}, "until")
+	used := ledger.UsageBody{Key: "limit\x00agent\x00builder"}
+	used, _ = used.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, now)
+	add(ledger.Usage, used.Key, used, "until")
+	add(ledger.Settled, "e", ledger.SettledBody{Event: "e", At: now}, "until")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }
@@ -170,7 +174,7 @@ func TestTake(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		row   ledger.Row
-		take  int
+		take  int64
 		at    time.Time
 		why   string // "" is taken
 		again bool
@@ -214,7 +218,7 @@ func TestTake(t *testing.T) {
 		}
 		about, err := book.About(left)
 		before, _ := book.About(tc.row)
-		if err != nil || about.Left != before.Left-tc.take || left.Version != tc.row.Version {
+		if err != nil || about.Left != before.Left-int(tc.take) || left.Version != tc.row.Version {
 			t.Errorf("%s: %d are left of %d, version %d; %v", name, about.Left, before.Left, left.Version, err)
 		}
 	}

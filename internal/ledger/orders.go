@@ -118,7 +118,7 @@ func orderInto(value any, to *Standing) {
 }
 
 // orderTake draws a grant. Nothing else that stands is used up.
-func orderTake(body []byte, n int, now time.Time) ([]byte, string, error) {
+func orderTake(body []byte, n int64, now time.Time) ([]byte, string, error) {
 	value, err := readOrder(body)
 	g, grants := value.(interlock.Grant)
 	switch {
@@ -128,10 +128,10 @@ func orderTake(body []byte, n int, now time.Time) ([]byte, string, error) {
 		return nil, "it is not used up", nil
 	case !g.InForce(now):
 		return nil, "it is used up, revoked or has expired", nil
-	case g.Left < n:
+	case int64(g.Left) < n:
 		return nil, "it has less left", nil
 	}
-	g.Left -= n
+	g.Left -= int(n)
 	row, err := Put(Order, g.ID, g)
 	return row.Body, "", err
 }

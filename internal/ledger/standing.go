@@ -15,6 +15,14 @@ func put[T any](to *map[string]T, key string, value T) {
 	(*to)[key] = value
 }
 
+// Encode is a value as the body of a row. A kind of which one is written with most actions may write its own.
+func Encode(value any) ([]byte, error) {
+	if own, is := value.(interface{ Body() []byte }); is {
+		return own.Body(), nil
+	}
+	return json.Marshal(value)
+}
+
 // Put returns a row with a value as its body.
 func Put(kind, key string, value any) (Row, error) {
 	written, err := value, error(nil)
@@ -23,7 +31,7 @@ func Put(kind, key string, value any) (Row, error) {
 	}
 	var body []byte
 	if err == nil {
-		body, err = json.Marshal(written)
+		body, err = Encode(written)
 	}
 	if err != nil {
 		return Row{}, fmt.Errorf("encode a %s: %w", kind, err)

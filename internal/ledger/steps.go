@@ -83,6 +83,9 @@ func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
 	}
 	was, err := b.Value(before)
 	if err != nil {
+		if b.kinds[delta.Kind].use != nil { // what was used can't be told, and is not nothing
+			return rows, refused{err}
+		}
 		was = nil // what can't be read says nothing, and is begun anew
 	}
 	is, err := b.kinds[delta.Kind].merge(was, delta.Value)
@@ -242,7 +245,8 @@ func same(want, is interlock.ApprovalRequest) error {
 
 // Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
 // a counter, what a run has done, one more thing it did, how an action ended, a file that was written, how a call was decided,
-// that an order was carried out, a hold, or what counts towards one. Encoding them is left to the change.
+// that an order was carried out, a hold, what counts towards one, what became of what an action took from a limit, or that it was put
+// right. Encoding them is left to the change.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {
@@ -284,6 +288,10 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Breaker, v.Name
 		case Counted:
 			r.Kind, r.Key = Tally, v.Name
+		case Settling:
+			r.Kind, r.Key = Usage, v.Key
+		case SettledBody:
+			r.Kind, r.Key = Settled, v.Event
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

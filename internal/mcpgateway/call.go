@@ -151,7 +151,8 @@ func (s *Session) concluded(revision string, p permit, e rpc.Envelope, err error
 		if kind == typeInput {
 			detail = "the server asked for input instead of an answer"
 		}
-		s.report(p, status, detail, took)
+		passed := int64(len(p.action.Arguments) + len(e.Result) + len(e.Fault))
+		s.reportMeasured(p, status, detail, took, interlock.Measured{Bytes: &passed})
 	}
 	return kind, err
 }

@@ -10,8 +10,9 @@ import (
 
 // An outcome is how one forwarded action ended, on its way to the record.
 type outcome struct {
-	permit  permit
-	outcome interlock.Outcome
+	permit   permit
+	outcome  interlock.Outcome
+	measured interlock.Measured
 }
 
 const (
@@ -28,12 +29,17 @@ const (
 // report hands an outcome to the recorders. Where they are behind it waits, so that a store that is slow slows the calls
 // down and nothing is lost.
 func (s *Session) report(p permit, status interlock.OutcomeStatus, detail string, took time.Duration) {
+	s.reportMeasured(p, status, detail, took, interlock.Measured{})
+}
+
+// reportMeasured is report of what the gateway has seen of how much it was.
+func (s *Session) reportMeasured(p permit, status interlock.OutcomeStatus, detail string, took time.Duration, m interlock.Measured) {
 	s.ended(p, status)
 	if p.weighed {
 		return
 	}
 	o := outcome{permit: p, outcome: interlock.Outcome{Action: p.answer.Action, Event: p.answer.Event, Status: status,
-		Detail: detail, Duration: took}}
+		Detail: detail, Duration: took}, measured: m}
 	select {
 	case <-s.gateway.done: // it comes late, and perhaps nobody takes it any more
 		s.gateway.recordAll([]outcome{o})
@@ -104,7 +110,8 @@ func (g *Gateway) recordAll(some []outcome) {
 	}
 	ended := make([]admission.Concluded, len(some))
 	for n, o := range some {
-		ended[n] = admission.Concluded{Requester: o.permit.requester, Answer: o.permit.answer, Outcome: o.outcome}
+		ended[n] = admission.Concluded{Requester: o.permit.requester, Answer: o.permit.answer, Outcome: o.outcome,
+			Measured: o.measured}
 	}
 	switch err := g.config.Backend.Conclude(ctx, ended...); {
 	case err == nil:

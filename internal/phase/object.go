@@ -35,6 +35,7 @@ const (
 	TriggerOrder   = "order"     // an operator's
 	TriggerTimer   = "timer"     // an alternate that nobody has resolved
 	TriggerCycles  = "cycles"    // it went to alternate too often in a day
+	TriggerCap     = "cap"       // a cap was met
 	TriggerSpread  = "spread"    // an agent in alternate has everybody else's changes asked about
 	TriggerLayers  = "layers"    // two layers of control are in emergency
 	TriggerSignal  = "signal"    // any other signal of a machine

@@ -259,6 +259,9 @@ func (s *Sources) Again(r *Record) error {
 	if string(d.Snapshot) != r.Event.Snapshots["snapshot"] {
 		return broken(failure(IntegrityFailure, "the snapshot is not the one that the event names"), ledger.HoldEvent, r.Event.ID)
 	}
+	if err := r.limited(rules); err != nil {
+		return err
+	}
 	same := false
 	redacted := auditlog.RedactDecision(d, s.Redact)
 	if err := auditlog.DecisionTexts(redacted, func(text []byte) bool {

@@ -94,6 +94,9 @@ func (c *checker) lists(d *Document) error {
 	if err := c.loop(d.Loop); err != nil {
 		return err
 	}
+	if err := c.limits(d.Limits); err != nil {
+		return err
+	}
 	for i, s := range d.Scope {
 		at := fmt.Sprintf("/scope/%d", i)
 		if s.Agent == "" {

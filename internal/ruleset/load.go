@@ -16,6 +16,8 @@ import (
 type loader struct {
 	ruleset *Ruleset
 	ids     map[string]string // rule id -> file it stands in
+	limits  map[string]string // limit id -> file it stands in
+	own     map[string]bool   // limits that an operator's document gives
 	free    int               // patterns without a literal
 	verify  bool              // check the defaults as closely as an operator's documents
 	sums    map[string]string // digests of defaults that were taken, and checked, when they were put into the program
@@ -54,6 +56,9 @@ func (l *loader) file(name string, data []byte, user bool) (string, error) {
 		for _, rule := range d.Rules {
 			l.ids[rule.ID] = name
 		}
+		for _, limit := range d.Limits {
+			l.limits[limit.ID] = name
+		}
 		l.add(&d, user)
 		return sum, nil
 	}
@@ -80,7 +85,7 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"danger", "loop", "maso", "policy", "production", "profiles", "rules", "scope"} {
+	for _, member := range [...]string{"danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "scope"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
 		}
@@ -124,6 +129,7 @@ func (l *loader) add(d *Document, user bool) {
 		r.danger = append(r.danger, rule)
 	}
 	r.addLoop(d.Loop, user)
+	r.addLimits(d.Limits, user)
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)

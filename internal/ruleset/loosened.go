@@ -39,6 +39,11 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 	if to.maso.Tier < from.maso.Tier {
 		out = append(out, "maso")
 	}
+	limits, err := loosenedLimits(from, to)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, limits...)
 	less, err := loosenedLoop(from.loop, to.loop)
 	if less {
 		out = append(out, "loop")
@@ -83,17 +88,22 @@ func loosenedLoop(from, to LoopRules) (bool, error) {
 
 // sameObjection reports whether two rules object to the same, whatever they say about it.
 func sameObjection(a, b *Rule) (bool, error) {
-	var texts [2][]byte
+	var only [2]*Rule
 	for i, rule := range []*Rule{a, b} {
-		only := Rule{ID: rule.ID, Layer: rule.Layer, Kinds: rule.Kinds, Match: rule.Match, After: rule.After,
+		only[i] = &Rule{ID: rule.ID, Layer: rule.Layer, Kinds: rule.Kinds, Match: rule.Match, After: rule.After,
 			Heuristic: rule.Heuristic, Wanted: rule.Wanted}
-		text, err := strictjson.Marshal(only)
-		if err != nil {
-			return false, err
-		}
-		texts[i] = text
 	}
-	return bytes.Equal(texts[0], texts[1]), nil
+	return sameText(only[0], only[1])
+}
+
+// sameText reports whether two parts of rulesets are written alike.
+func sameText(a, b any) (bool, error) {
+	one, err := strictjson.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	other, err := strictjson.Marshal(b)
+	return err == nil && bytes.Equal(one, other), err
 }
 
 // Without is a ruleset with one rule less, for telling what that rule does. Its digest stays, so that what was ordered and

@@ -37,7 +37,7 @@ func (c *predicate) matches(i *interlock.Impact) bool {
 		c.reaches != 0 && c.reaches&reachBit(i.Reach) == 0 ||
 		c.reversibilities != 0 && c.reversibilities&reversibilityBit(i.Reversibility) == 0 ||
 		c.confidences != 0 && c.confidences&confidenceBit(i.Confidence) == 0 ||
-		c.over != 0 && i.Amount <= c.over {
+		c.over != 0 && i.Most() <= c.over {
 		return false
 	}
 	for _, t := range c.traits.All {

@@ -16,6 +16,7 @@ type Document struct {
 	Danger     []DangerRule `json:"danger,omitempty"`
 	Scope      []Scope      `json:"scope,omitempty"`
 	Loop       *LoopRules   `json:"loop,omitempty"`
+	Limits     []*Limit     `json:"limits,omitempty"`
 	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
 	Maso       *MasoRules   `json:"maso,omitempty"`
 

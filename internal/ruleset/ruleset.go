@@ -35,6 +35,7 @@ type Ruleset struct {
 	ownLoop    LoopRules // what operators' documents set instead of the defaults
 	governance []GovernanceCase
 	maso       MasoRules
+	limits     []*Limit // by id
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked
@@ -64,7 +65,7 @@ func Verify(defaults map[string][]byte) error {
 
 func load(defaults map[string][]byte, digests map[string]string, user map[string][]byte, verify bool) (*Ruleset, error) {
 	r := &Ruleset{profiles: map[string]*Profile{}}
-	l := loader{ruleset: r, ids: map[string]string{}, verify: verify, sums: digests}
+	l := loader{ruleset: r, ids: map[string]string{}, limits: map[string]string{}, own: map[string]bool{}, verify: verify, sums: digests}
 	var sums struct {
 		Defaults []string `json:"defaults"`
 		User     []string `json:"user"`

@@ -51,6 +51,10 @@ func (r *shippedReader) document(d *Document) {
 			if strictjson.DecodeTrusted([]byte(r.raw()), &d.Loop) != nil {
 				r.giveUp()
 			}
+		case "limits":
+			if strictjson.DecodeTrusted([]byte(r.raw()), &d.Limits) != nil {
+				r.giveUp()
+			}
 		default:
 			r.giveUp()
 		}

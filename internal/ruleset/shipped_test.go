@@ -11,7 +11,7 @@ import (
 )
 
 // unset are what loading fills in and no document holds.
-var unset = cmpopts.IgnoreUnexported(Rule{}, After{}, Profile{}, Row{}, Escalation{}, Factor{})
+var unset = cmpopts.IgnoreUnexported(Rule{}, Limit{}, After{}, Profile{}, Row{}, Escalation{}, Factor{})
 
 // TestShippedReaderReadsTheDefaults: it reads every default document as the general decoder does, and gives up on none.
 func TestShippedReaderReadsTheDefaults(t *testing.T) {

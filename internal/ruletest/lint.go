@@ -38,6 +38,7 @@ func Lint(rules *ruleset.Ruleset, analyser *impact.Analyser) []Problem {
 			}
 		}
 	}
+	out = append(out, lintLimits(rules)...)
 	for _, command := range Everyday() {
 		for _, f := range Decide(rules, analyser, Shell(command)).Findings {
 			if _, ok := rules.Rule(f.Rule); ok {

@@ -207,16 +207,18 @@ func (w *Writer) PastAction(p *interlock.PastAction) {
 // Impact writes a value.
 func (w *Writer) Impact(i *interlock.Impact) {
 	w.Open()
-	if i.Amount != 0 {
-		w.Name("amount")
-		w.Int(i.Amount)
-	}
+	w.optionalInt("amount", i.Amount)
+	w.optionalInt("bytes", i.Bytes)
 	w.Name("confidence")
 	w.String(string(i.Confidence))
+	w.OptionalString("currency", i.Currency)
 	w.Name("kind")
 	w.String(string(i.Kind))
+	w.optionalInt("money", i.Money)
 	w.Name("reach")
 	w.String(string(i.Reach))
+	w.optionalInt("recipients", i.Recipients)
+	w.optionalInt("records", i.Records)
 	w.Name("reversibility")
 	w.String(string(i.Reversibility))
 	w.OptionalString("target", i.Target)
@@ -251,6 +253,13 @@ func (w *Writer) view(v *interlock.View) {
 	w.OptionalString("workspace", v.Workspace)
 	w.OptionalStrings("written", v.Written)
 	w.Close()
+}
+
+func (w *Writer) optionalInt(name string, value int64) {
+	if value != 0 {
+		w.Name(name)
+		w.Int(value)
+	}
 }
 
 func (w *Writer) optionalBool(name string, value *bool) {

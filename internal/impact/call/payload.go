@@ -73,13 +73,7 @@ func (s callRun) numberArgument(c *call, key string, number json.Number) {
 	if s.Know.ToolTable().Arguments[key] != "amount" {
 		return
 	}
-	value, err := number.Float64()
-	if err != nil || value < 0 || value > 1e13 {
-		return
-	}
-	if cents := int64(value*100 + 0.5); cents > c.amount {
-		c.amount = cents
-	}
+	c.sum.add(key, number.String())
 }
 
 // textArgument reads a string argument.
@@ -97,6 +91,7 @@ func (s callRun) textArgument(c *call, key, text string) {
 	s.grantedBy(c, key, text)
 	s.rememberedOrders(c, text)
 	role := s.Know.ToolTable().Arguments[key]
+	c.sum.text(key, role, text)
 	if s.mutations(c, text) || s.runText(c, key, text) || s.statement(c, key, role, text) {
 		return
 	}
@@ -171,6 +166,7 @@ func (s callRun) textInRole(c *call, key, role, text string) {
 			s.urlArgument(c, text)
 		}
 	case "recipient":
+		c.people += addressed(text)
 		if c.recipient == "" && len(text) <= 320 && len(secret.Find(text)) == 0 {
 			c.recipient = text
 		}

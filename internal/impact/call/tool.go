@@ -111,7 +111,8 @@ type call struct {
 	traits        []string
 	target        string
 	recipient     string
-	amount        int64
+	sum           sum   // of money
+	people        int64 // or places that are addressed
 	items         int
 	page          string // an address outside that is given
 	field         bool   // a field for a password or a card is named
@@ -350,7 +351,7 @@ func (s callRun) concludeCall(c *call) {
 			also := i
 			also.Kind, also.Traits = kind, append([]string(nil), c.traits...)
 			if kind == interlock.ImpactSpend {
-				also.Amount = c.amount
+				c.sum.spend(&also)
 			}
 			s.Add(also)
 		}
@@ -361,14 +362,14 @@ func (s callRun) concludeCall(c *call) {
 // learn corrects what the name said by what the arguments say: sums, recipients, and how many things are named. From bulk on,
 // those are many.
 func (c *call) learn(bulk int) {
-	if c.amount > 0 && c.kind != interlock.ImpactSpend &&
+	if c.sum.minor() > 0 && c.kind != interlock.ImpactSpend &&
 		(lex.Has(c.words, "transfer", "send", "wire") || lex.Has(c.acts, "transfer", "send", "wire")) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactSpend, interlock.ReachExternal, interlock.Window
 	}
 	if c.items >= bulk && (c.verb == "update" || c.verb == "configure" || c.verb == "privilege") {
 		c.reversibility = interlock.Irreversible // nobody puts so many back one by one
 	}
-	if c.owed && (c.recipient != "" || c.amount > 0) {
+	if c.owed && (c.recipient != "" || c.sum.minor() > 0) {
 		c.also = append(c.also, interlock.ImpactSpend)
 	}
 	if c.kind == interlock.ImpactMessage && c.cargo.words() && !lex.Has(c.words, publicWords...) && len(c.also) == 0 {
@@ -388,9 +389,11 @@ func (c *call) impact() interlock.Impact {
 		Confidence: interlock.Inferred, Traits: c.traits}
 	switch {
 	case c.kind == interlock.ImpactSpend:
-		i.Amount = c.amount
+		c.sum.spend(&i)
+	case c.kind == interlock.ImpactMessage && c.people > 1:
+		i.Recipients = c.people
 	case c.items > 1:
-		i.Amount = int64(c.items)
+		i.Records = int64(c.items)
 	}
 	switch c.kind {
 	case interlock.ImpactMessage, interlock.ImpactSpend, interlock.ImpactNetwork, interlock.ImpactPrivilege:

@@ -171,8 +171,60 @@ func TestToolRunsShell(t *testing.T) {
 
 func TestToolAmount(t *testing.T) {
 	got := impacttest.Analyse(t, impacttest.Object(interlock.KindTool, "make_payment", `{"amount":12.34,"receiver":"x"}`))
-	if len(got) != 1 || got[0].Amount != 1234 || got[0].Kind != interlock.ImpactSpend {
+	if len(got) != 1 || got[0].Money != 1234 || got[0].Kind != interlock.ImpactSpend {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// TestSumsOfMoney holds what is made of the ways in which a call names an amount: whole numbers of the smallest unit of its currency,
+// and what no amount can be is said to be wrong and not taken for nothing.
+func TestSumsOfMoney(t *testing.T) {
+	for arguments, want := range map[string]interlock.Impact{
+		`{"amount":12.34}`:                                           {Money: 1234},
+		`{"amount":"12.34 EUR"}`:                                     {Money: 1234, Currency: "EUR"},
+		`{"amount":"1,234.50","currency":"usd"}`:                     {Money: 123450, Currency: "USD"},
+		`{"amount":1200,"currency":"JPY"}`:                           {Money: 1200, Currency: "JPY"},
+		`{"amount":1.5,"currency":"BHD"}`:                            {Money: 1500, Currency: "BHD"},
+		`{"amount":0.001}`:                                           {Money: 1},
+		`{"payments":[{"amount":5,"to":"a"},{"amount":6,"to":"b"}]}`: {Money: 1100},
+		`{"price":5,"total":15}`:                                     {Money: 1500},
+		`{"amount":0}`:                                               {},
+		`{"receiver":"x"}`:                                           {},
+		`{"amount":-5}`:                                              {Traits: []string{"wrong-sum"}},
+		`{"amount":1e300}`:                                           {Traits: []string{"wrong-sum"}},
+		`{"amount":1e999}`:                                           {Traits: []string{"wrong-sum"}},
+		`{"amount":"-5 EUR"}`:                                        {Traits: []string{"wrong-sum"}},
+		`{"amount":5,"currency":"bananas"}`:                          {Traits: []string{"wrong-sum"}},
+		`{"amount":"5 EUR","currency":"USD"}`:                        {Traits: []string{"wrong-sum"}},
+		`{"a":[{"amount":9e12},{"amount":9e12}]}`:                    {Traits: []string{"wrong-sum"}},
+	} {
+		got := impacttest.Analyse(t, impacttest.Object(interlock.KindTool, "make_payment", arguments))
+		if !impacttest.AnyImpact(got, func(i interlock.Impact) bool {
+			return i.Kind == interlock.ImpactSpend && i.Money == want.Money && i.Currency == want.Currency &&
+				i.Has("wrong-sum") == (want.Traits != nil) && i.Amount == 0
+		}) {
+			t.Errorf("%s: %+v", arguments, got)
+		}
+	}
+}
+
+// TestHowMany holds that people and things are counted where the arguments list them.
+func TestHowMany(t *testing.T) {
+	for _, tc := range []struct {
+		tool, arguments     string
+		records, recipients int64
+	}{
+		{"send_email", `{"to":["a@b.example","c@d.example"],"cc":"e@f.example, g@h.example","subject":"x"}`, 0, 4},
+		{"send_email", `{"to":"a@b.example","subject":"x"}`, 0, 0},
+		{"delete_contacts", `{"ids":["1","2","3"]}`, 3, 0},
+		{"delete_contact", `{"id":"1"}`, 0, 0},
+	} {
+		got := impacttest.Analyse(t, impacttest.Object(interlock.KindTool, tc.tool, tc.arguments))
+		if !impacttest.AnyImpact(got, func(i interlock.Impact) bool {
+			return i.Records == tc.records && i.Recipients == tc.recipients && i.Amount == 0
+		}) {
+			t.Errorf("%s %s: %+v", tc.tool, tc.arguments, got)
+		}
 	}
 }
 

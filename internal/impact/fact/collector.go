@@ -97,7 +97,8 @@ func Compact(sorted []string) []string {
 
 func equalImpact(a, b *interlock.Impact) bool {
 	if a.Kind != b.Kind || a.Target != b.Target || a.Reach != b.Reach || a.Reversibility != b.Reversibility ||
-		a.Amount != b.Amount || a.Confidence != b.Confidence || a.Via != b.Via || len(a.Traits) != len(b.Traits) {
+		a.Records != b.Records || a.Bytes != b.Bytes || a.Recipients != b.Recipients || a.Money != b.Money || a.Currency != b.Currency ||
+		a.Confidence != b.Confidence || a.Via != b.Via || len(a.Traits) != len(b.Traits) {
 		return false
 	}
 	for i := range a.Traits {

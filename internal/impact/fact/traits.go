@@ -113,4 +113,6 @@ const (
 	TraitWords      = "words"       // a message that is nothing but words to a few people, all of which stand in the action
 	TraitPlanned    = "planned"     // prose announces it as a next step, which is judged when it is taken
 	TraitNegated    = "negated"     // prose says it will not be done
+	// an amount of money that none can be: negative, beyond all there is, of no currency that is known or of two at once
+	TraitWrongSum = "wrong-sum"
 )

@@ -168,7 +168,7 @@ func receipt(c *commit, entries []interlock.Entry, head ledger.Head) ledger.Rece
 	for i := range mine {
 		ids[i] = mine[i].ID
 	}
-	return ledger.Receipt{First: mine[0].Index, Events: ids, Checkpoint: head.Checkpoint}
+	return ledger.Receipt{First: mine[0].Index, Events: ids, Checkpoint: head.Checkpoint, Left: c.spent}
 }
 
 // take validates one commit against everything before it, applies its state changes and queues its events. A refusal is
@@ -179,7 +179,7 @@ func (b *batch) take(ctx context.Context, c *commit) error {
 		refusal, err = b.mend(ctx, c.change.Mend)
 	}
 	if err == nil && refusal == nil {
-		refusal, err = b.apply(ctx, &c.change)
+		refusal, err = b.apply(ctx, c)
 	}
 	if err == nil && refusal != nil && c.change.Mend != nil && b.mended {
 		err = refusal // what was mended must not stay without its event

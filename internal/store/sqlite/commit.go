@@ -30,7 +30,8 @@ type commit struct {
 	receipt ledger.Receipt
 	err     error
 
-	first int // position of its first event in the batch
+	first int          // position of its first event in the batch
+	spent []ledger.Row // what its spends left
 }
 
 const (

@@ -285,7 +285,7 @@ func (b *batch) savePassed(ctx context.Context, rows []passRow) error {
 // finish gives a row the body and the value it lacks, and returns when it is over.
 func (s *Store) finish(r *ledger.Row) (until int64, err error) {
 	if r.Body == nil {
-		if r.Body, err = json.Marshal(r.Value); err != nil {
+		if r.Body, err = ledger.Encode(r.Value); err != nil {
 			return 0, fmt.Errorf("encode a %s: %w", r.Kind, err)
 		}
 	}

@@ -198,7 +198,8 @@ func concerns(ref ledger.Ref, r ledger.Row, about ledger.About) bool {
 }
 
 // apply writes the rows of a change, or says why it can't be made now.
-func (b *batch) apply(ctx context.Context, change *ledger.Change) (refusal, err error) {
+func (b *batch) apply(ctx context.Context, c *commit) (refusal, err error) {
+	change := &c.change
 	rows, refusal, err := b.store.book.Steps(change, b.store.at(change), func(kind, key string) (ledger.Row, error) {
 		if b.store.book.Swept(kind) {
 			return b.look(ctx, kind, key)
@@ -221,5 +222,6 @@ func (b *batch) apply(ctx context.Context, change *ledger.Change) (refusal, err 
 			return nil, err
 		}
 	}
+	c.spent = rows[len(rows)-len(change.Spends):] // which come last
 	return nil, nil
 }

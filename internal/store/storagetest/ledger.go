@@ -87,6 +87,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Tally, "agent:agent", ledger.TallyBody{Name: "agent:agent", Counts: phase.Tally{}.With(Now, true)}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
+	used, _ := ledger.UsageBody{Key: "u"}.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, Now)
+	all = append(all, row(t, ledger.Usage, "u", used), row(t, ledger.Settled, "e", ledger.SettledBody{Event: "e", At: Now}))
 	kinds := map[string]bool{}
 	for _, r := range all {
 		kinds[r.Kind] = true

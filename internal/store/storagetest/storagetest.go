@@ -56,7 +56,7 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"past", past}, {"past of others", pastOfOthers}, {"passes", passes}, {"added", added}, {"heard", heard},
 		{"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
-		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"merges", merges}, {"scan", scan}, {"pages", pages},
+		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"usages", usages}, {"merges", merges}, {"scan", scan}, {"pages", pages},
 		{"notes", notes}, {"entries", entries}, {"hears", hears}, {"waits", waits}, {"watchers", watchers}, {"watch ends", watchEnds},
 		{"calls", calls}, {"calls in pages", callsInPages}, {"calls seen", callsSeen}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},

@@ -1,0 +1,37 @@
+package admission
+
+import (
+	"context"
+
+	"interlock"
+	"interlock/internal/ledger"
+	"interlock/internal/phase"
+	"interlock/internal/ruleset"
+)
+
+// capped isolates an agent that was refused for a cap on what it may reach, where its tier has phases (EC-2.3). A rate of actions is none:
+// whoever is only too fast waits.
+func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) error {
+	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing || a.tier() < 2 {
+		return nil
+	}
+	for n := range p.limited {
+		row := &p.limited[n]
+		if row.Measure == string(ruleset.MeasureActions) || !refusedBy(d, row.Limit) {
+			continue
+		}
+		return a.Tighten(ctx, Tightening{Scope: ledger.HoldAgent, Key: p.Requester.Agent, To: phase.Alternate, Trigger: phase.TriggerCap,
+			Why: "the limit " + row.Limit + " has no room left for what it wanted"})
+	}
+	return nil
+}
+
+// refusedBy reports whether a limit denied, and did not only ask.
+func refusedBy(d interlock.Decision, limit string) bool {
+	for n := range d.Findings {
+		if f := &d.Findings[n]; f.Rule == "limit."+limit && f.Verdict.Compare(interlock.Deny) >= 0 {
+			return true
+		}
+	}
+	return false
+}
