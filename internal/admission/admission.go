@@ -97,6 +97,7 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 		Failed: c.Failed,
 		Origin: c.Origin,
 		Pin:    pinOf(standing, c.Upstream),
+		Run:    basisOf(c.Requester, standing, now),
 
 		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, c.Requester, now),

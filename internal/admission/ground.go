@@ -17,6 +17,8 @@ type ground struct {
 	done   ledger.Done       // of the run that was named, if one was
 	failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
 	recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
+	named  []interlock.Run   // every run that was read, those that have ended too
+	alive  ledger.AliveBody  // when the agent was heard last that a run is delegated to
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
@@ -35,7 +37,11 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
 	g.reads = append(g.reads, a.holdable()...)
+	g.reads = append(g.reads, a.runRefs(r)...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
+		return g, err
+	}
+	if err := a.extendRun(ctx, load, &g, r.Agent, r.Run); err != nil {
 		return g, err
 	}
 	r = owned(r, g.Standing)
@@ -105,6 +111,10 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 			g.failed = v
 		case ledger.RecentBody:
 			g.recent = v
+		case interlock.Run:
+			g.named = append(g.named, v)
+		case ledger.AliveBody:
+			g.alive = v
 		}
 		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer

@@ -30,6 +30,9 @@ const (
 	Again      = "again"      // that a call for which a yes was used up was shown to its harness's hooks a second time
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
+	Run        = "run"        // a piece of work that an agent registered, or that was delegated to it
+	Tally      = "tally"      // what is counted of runs: of an agent, of an orchestration, of a task
+	Alive      = "alive"      // when an agent said last that it is there
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 )
 
@@ -182,6 +185,12 @@ func Kinds() []Kind {
 			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
+		{Name: Run, Writer: ByAction, Proved: "", Lives: "for ever, open until it ends", body: of(runAbout, runStands, runInto),
+			next: runNext, owner: runOwner},
+		{Name: Tally, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(tallyAbout, nil, tallyInto),
+			next: tallyNext, owner: tallyOwner},
+		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
+			body: of(aliveAbout, nil, nil)},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
 			owner: holdOwner},
 	}

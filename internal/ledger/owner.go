@@ -22,6 +22,8 @@ const (
 	ownerCarried     = "carried\x00"
 	ownerCounter     = "counter\x00"
 	ownerDefinition  = "definition\x00"
+	ownerRun         = "run\x00"
+	ownerTally       = "tally\x00"
 )
 
 // Tampered is why something that stands is not believed: it is not as Interlock wrote it. It is an error of whoever needs it
@@ -102,6 +104,10 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCounter + ref.Key
 		case Definition:
 			return ownerDefinition + ref.Key
+		case Run:
+			return ownerRun + ref.Key
+		case Tally:
+			return ownerTally + ref.Key
 		}
 		return ""
 	}

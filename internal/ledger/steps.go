@@ -278,6 +278,10 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
 		case WrittenBody:
 			r.Kind, r.Key = Written, v.File
+		case interlock.Run:
+			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
+		case TallyBody:
+			r.Kind, r.Key = Tally, v.Name
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -126,6 +126,14 @@ func (l *loader) add(d *Document, user bool) {
 	r.addLoop(d.Loop, user)
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
+	for _, t := range d.Types {
+		if r.types[t.Name] = t; len(t.Users) > 0 {
+			r.userTypes = append(r.userTypes, t.Name)
+		}
+	}
+	if d.Runs != nil {
+		r.runs, r.runsSet = *d.Runs, true
+	}
 }
 
 // compile compiles a pattern that was checked before. If it does not compile after all it matches everything: a rule that
