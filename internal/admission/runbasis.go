@@ -95,4 +95,6 @@ func wrongLink(by interlock.RunLink, agent interlock.AgentRecord, standing ledge
 }
 
 // over reports whether a run's time box is over.
-func over(run interlock.Run, now time.Time) bool { return !run.Until.IsZero() && !now.Before(run.Until) }
+func over(run interlock.Run, now time.Time) bool {
+	return !run.Until.IsZero() && !now.Before(run.Until)
+}

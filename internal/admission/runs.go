@@ -18,12 +18,12 @@ import (
 
 // The bounds of what a run is registered with.
 const (
-	maxRunName  = 128 // bytes of a key, a task, a tool, a conversation
-	maxRunTools = 64
-	maxRunWhy   = 500
-	maxFields   = 64
-	maxRunResult   = 1 << 20 // bytes
-	maxBox      = 31 * 24 * time.Hour
+	maxRunName   = 128 // bytes of a key, a task, a tool, a conversation
+	maxRunTools  = 64
+	maxRunWhy    = 500
+	maxFields    = 64
+	maxRunResult = 1 << 20 // bytes
+	maxBox       = 31 * 24 * time.Hour
 )
 
 // A registering is one request to register a run, while it is carried out.

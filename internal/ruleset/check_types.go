@@ -14,6 +14,7 @@ const (
 	maxSpawn     = 10_000 // runs
 	maxTurns     = 1000
 	maxRetries   = 100
+	maxAlive     = 24 * time.Hour // longer ago nobody remembers
 	maxRunWindow = 31 * 24 * time.Hour
 )
 
@@ -60,8 +61,8 @@ func (c *checker) aType(t *Type, at string) error {
 		return c.doc.Errorf(at+"/risk", "risk is a score from 1 to 100, or 0 for no bound")
 	case t.Sandbox != "" && !profileForm.MatchString(t.Sandbox):
 		return c.doc.Errorf(at+"/sandbox", "sandbox names a sandbox profile, e.g. build")
-	case time.Duration(t.Alive) > maxRunWindow:
-		return c.doc.Errorf(at+"/alive", "alive is at most %s", maxRunWindow)
+	case time.Duration(t.Alive) > maxAlive:
+		return c.doc.Errorf(at+"/alive", "alive is at most %s", maxAlive)
 	}
 	for name, text := range map[string]string{"owner": t.Owner, "accountable": t.Accountable, "role": t.Role} {
 		if len(text) > maxTypeText { // any order: the mistake is the same

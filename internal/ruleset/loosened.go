@@ -40,7 +40,11 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 	if less {
 		out = append(out, "loop")
 	}
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	types, err := loosenedTypes(from, to)
+	return append(out, types...), err
 }
 
 // loosenedLoop reports whether what is said of monitored executions is no longer said, or a single setting is another.
