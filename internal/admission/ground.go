@@ -41,12 +41,12 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
 		return g, err
 	}
-	if err := a.extendRun(ctx, load, &g, r.Agent, r.Run); err != nil {
-		return g, err
-	}
 	r = owned(r, g.Standing)
 	own, read := ledger.Of(r.Agent, r.Principal), len(g.reads)
 	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Order, own))
+	if run, open := g.Run(r.Agent, r.Run); open {
+		g.reads = append(g.reads, chainRefs(run)...) // what it was delegated by
+	}
 	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil || len(operators) == 0 {
 		return g, err
 	}

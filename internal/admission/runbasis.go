@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"time"
 
 	"interlock"
@@ -28,17 +27,6 @@ func chainRefs(run interlock.Run) (refs []ledger.Ref) {
 		refs = append(refs, key(ledger.Run, ledger.RunKey(by.Agent, by.Run)), key(ledger.Agent, by.Agent))
 	}
 	return refs
-}
-
-// extendRun loads what the run in a ground was delegated by.
-func (a *Admission) extendRun(ctx context.Context, load loader, g *ground, agent, id string) error {
-	run, open := g.Run(agent, id)
-	if !open || len(run.Chain) == 0 {
-		return nil
-	}
-	refs := chainRefs(run)
-	g.reads = append(g.reads, refs...)
-	return a.extend(ctx, load, g, new(names), refs)
 }
 
 // basisOf is what an action's registered run rests on; nil where it names none and nothing that was delegated binds its agent.
