@@ -86,3 +86,11 @@ func wrongLink(by interlock.RunLink, agent interlock.AgentRecord, standing ledge
 func over(run interlock.Run, now time.Time) bool {
 	return !run.Until.IsZero() && !now.Before(run.Until)
 }
+
+// accountable is the human who answers for what an agent does, as its type says; nobody where there are no types.
+func (e *Evaluator) accountable(r interlock.Requester, standing ledger.Standing) string {
+	if !e.Rules.Typed() {
+		return ""
+	}
+	return e.Rules.TypeOf(agentOf(r, standing)).Accountable
+}

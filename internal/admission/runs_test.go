@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 	"interlock/rules"
@@ -126,11 +127,19 @@ func TestDelegatedRunsGiveNothingMore(t *testing.T) {
 	if f := a.Decisive(); f.Reason != "the type clerk of the agent clerk, which delegated this, does not have this tool or command (tools)" {
 		t.Errorf("it says %q", f.Reason)
 	}
+	entry, _, err := h.store.Entry(t.Context(), a.Event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := auditlog.ReadDecision(entry)
+	if err != nil || said.Accountable != "bob" || said.Basis == nil || len(said.Basis.Links) != 1 || said.Basis.Links[0].Agent != "clerk" {
+		t.Errorf("the log says %+v of %q, %v", said.Basis, said.Accountable, err)
+	}
 	// Leaving the run out, taking another's, an own one of before, or a new one: nothing of it launders.
 	h.answers("go test ./...", "builder", "s1", "type.runs")
 	h.answers("go test ./...", "builder", root.ID, "type.run")
 	h.answers("go test ./...", "builder", "run_000000000000000000000000", "type.run")
-	_, err := h.register("builder", interlock.RunRequest{Task: "fresh"})
+	_, err = h.register("builder", interlock.RunRequest{Task: "fresh"})
 	refusedWith(t, err, interlock.CodeUnauthorized, "begins no other by itself")
 	_, err = h.register("builder", interlock.RunRequest{Parent: root.ID, Agent: "tester"})
 	refusedWith(t, err, interlock.CodeUnauthorized, "is no open run of this agent")
