@@ -36,6 +36,7 @@ const (
 	EventSession       EventType = "OPERATOR_SESSION"  // an operator came into the console, left it, or was turned away
 	EventRunRegistered EventType = "RUN_REGISTERED"    // a run of an agent was registered
 	EventRunEnded      EventType = "RUN_ENDED"         // a run has ended
+	EventRunBound      EventType = "RUN_BOUND"         // what is done in a harness's session counts as done in a run
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
@@ -71,7 +72,8 @@ func EventTypes() []EventType {
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventRunRegistered, EventRunEnded, EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
+		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,
+		EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

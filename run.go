@@ -1,6 +1,7 @@
 package interlock
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
@@ -84,4 +85,45 @@ type RunBasis struct {
 type RunHolder struct {
 	Agent string `json:"agent"`
 	Type  string `json:"type"`
+}
+
+// Runs is a [Backend] that registers runs, as that of package interlock/embedded does. A program that speaks for several agents names
+// in each call which one it speaks for; nobody else can have found that out.
+type Runs interface {
+	// RegisterRun registers a run of the requester's, or one that it delegates to another agent within a run of its own.
+	RegisterRun(ctx context.Context, by Requester, q RunRequest) (Run, error)
+	// EndRun ends a run, withdraws what it has asked, and ends all that it has delegated.
+	EndRun(ctx context.Context, by Requester, id string, end RunEnd) (Run, error)
+	// BindRun has what is done in a harness's session count as done in a run.
+	BindRun(ctx context.Context, by Requester, id, session string) error
+	// Turn counts one more turn of a conversation; past the bound it is an error, which says who decides.
+	Turn(ctx context.Context, by Requester, id, conversation string) (turn int, err error)
+	// Heartbeat says that the requester's agent is there.
+	Heartbeat(ctx context.Context, by Requester) error
+}
+
+// RegisterRun registers a run of the guard's requester. Proposals that name it in Requester.Run are decided as part of it.
+func (g *Guard) RegisterRun(ctx context.Context, q RunRequest) (Run, error) {
+	runs, err := g.runs()
+	if err != nil {
+		return Run{}, err
+	}
+	return runs.RegisterRun(ctx, g.config.Requester, q)
+}
+
+// EndRun ends a run of the guard's requester, or one that it has delegated.
+func (g *Guard) EndRun(ctx context.Context, id string, end RunEnd) (Run, error) {
+	runs, err := g.runs()
+	if err != nil {
+		return Run{}, err
+	}
+	return runs.EndRun(ctx, g.config.Requester, id, end)
+}
+
+func (g *Guard) runs() (Runs, error) {
+	runs, ok := g.config.Backend.(Runs)
+	if !ok {
+		return nil, Errorf(CodeUnavailable, "Backend", "registers no runs; interlock/embedded.Open makes one that does")
+	}
+	return runs, nil
 }

@@ -44,11 +44,25 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	r = owned(r, g.Standing)
 	own, read := ledger.Of(r.Agent, r.Principal), len(g.reads)
 	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Order, own))
-	if run, open := g.Run(r.Agent, r.Run); open {
+	id := g.RunOf(r)
+	run, open := g.Run(r.Agent, id)
+	if open {
 		g.reads = append(g.reads, chainRefs(run)...) // what it was delegated by
+	} else if id != "" && id != r.Run {
+		g.reads = append(g.reads, key(ledger.Run, ledger.RunKey(r.Agent, id))) // a session is bound to it
 	}
-	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil || len(operators) == 0 {
+	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil {
 		return g, err
+	}
+	if run, now := g.Run(r.Agent, id); now && !open && len(run.Chain) > 0 {
+		read = len(g.reads)
+		g.reads = append(g.reads, chainRefs(run)...)
+		if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil {
+			return g, err
+		}
+	}
+	if len(operators) == 0 {
+		return g, nil
 	}
 	read = len(g.reads)
 	for _, name := range append(operators, r.Agent, r.Principal) { // whether an operator's key is also the requester's

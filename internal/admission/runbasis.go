@@ -32,14 +32,15 @@ func chainRefs(run interlock.Run) (refs []ledger.Ref) {
 // basisOf is what an action's registered run rests on; nil where it names none and nothing that was delegated binds its agent.
 func basisOf(r interlock.Requester, standing ledger.Standing, now time.Time) *interlock.RunBasis {
 	held := standing.Tally(ledger.AgentTally(r.Agent))
-	if !ledger.Registered(r.Run) {
+	id := standing.RunOf(r)
+	if id == "" {
 		if held.Delegated < 1 {
 			return nil
 		}
 		return &interlock.RunBasis{Delegated: true, User: r.Principal}
 	}
-	basis := &interlock.RunBasis{Run: r.Run, User: r.Principal, Delegated: held.Delegated > 0}
-	run, open := standing.Run(r.Agent, r.Run)
+	basis := &interlock.RunBasis{Run: id, User: r.Principal, Delegated: held.Delegated > 0}
+	run, open := standing.Run(r.Agent, id)
 	switch {
 	case !open:
 		basis.Wrong = "this agent holds no open run of this name: it was never registered for it, or has ended"

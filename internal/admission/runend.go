@@ -162,7 +162,16 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 		record.Result = auditlog.BlobDigest(end.Result)
 	}
 	held := standing.Tally(ledger.AgentTally(run.Agent))
-	held.Seq, held.Open = held.Seq+1, max(held.Open-1, 0)
+	sessions := map[string]string{}
+	names := map[string]bool{run.ID: true}
+	for session, of := range held.Sessions { // order-independent: fills two maps
+		if of == run.ID {
+			names[session] = true
+		} else {
+			sessions[session] = of
+		}
+	}
+	held.Seq, held.Open, held.Sessions = held.Seq+1, max(held.Open-1, 0), sessions
 	if run.Parent != "" {
 		held.Delegated = max(held.Delegated-1, 0)
 	}
@@ -182,7 +191,7 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 	if name := ledger.RunTally(run.Orchestration); run.Parent == "" && standing.Tally(name).Seq > 0 {
 		change.Writes = append(change.Writes, ledger.Ended(ledger.Tally, name))
 	}
-	for _, request := range a.asked(run, standing) {
+	for _, request := range asked(run, names, standing) {
 		if err := a.expire(&change, request, run.Ended); err != nil {
 			return change, err
 		}
@@ -191,10 +200,10 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 	return change, a.append(&change, interlock.EventRunEnded, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: run.ID}, "agent", record)
 }
 
-// asked are the questions of a run that stand, as many as are withdrawn at once.
-func (a *Admission) asked(run interlock.Run, standing ledger.Standing) (list []interlock.ApprovalRequest) {
+// asked are the questions that stand of a run, and of the sessions that are bound to it; as many as are withdrawn at once.
+func asked(run interlock.Run, names map[string]bool, standing ledger.Standing) (list []interlock.ApprovalRequest) {
 	for _, request := range standing.Requests {
-		if request.Requester.Agent == run.Agent && request.Requester.Run == run.ID {
+		if request.Requester.Agent == run.Agent && names[request.Requester.Run] {
 			list = append(list, request)
 		}
 	}
@@ -230,80 +239,4 @@ func (a *Admission) endBelow(ctx context.Context, run interlock.Run) error {
 func isConflict(err error) bool {
 	refused := (*interlock.Error)(nil)
 	return errors.As(err, &refused) && refused.Code == interlock.CodeConflict
-}
-
-// Heartbeat takes note that an agent is there.
-func (a *Admission) Heartbeat(ctx context.Context, by interlock.Requester) error {
-	if by.Agent == "" {
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
-	}
-	now := a.config.Now().UTC().Truncate(time.Microsecond)
-	return a.config.Store.Note(ctx, key(ledger.Alive, by.Agent), func(any) (any, error) {
-		return ledger.AliveBody{Agent: by.Agent, At: now}, nil
-	})
-}
-
-// Turn counts one more turn of a conversation between the agents of an orchestration. Past the ruleset's bound no more are taken, and
-// the error says who decides instead.
-func (a *Admission) Turn(ctx context.Context, by interlock.Requester, id, conversation string) (turn int, err error) {
-	if err := plainName("/conversation", conversation); err != nil || conversation == "" {
-		return 0, a.refuseRun(ctx, by, errors.Join(err, interlock.Errorf(interlock.CodeInvalid, "/conversation", "is missing; name the conversation")))
-	}
-	conversation = a.redact(conversation)
-	bounds := a.force.Load().Rules.Runs()
-	decides := bounds.Resolver
-	if decides == "" {
-		decides = "a human"
-	}
-	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {
-		return a.groundOfTurn(ctx, load, by.Agent, id)
-	}, func(standing ledger.Standing) (ledger.Change, error) {
-		now := a.config.Now().UTC()
-		run, open := standing.Run(by.Agent, id)
-		if !open {
-			return ledger.Change{}, noSuchRun()
-		}
-		if wrong := basisOf(interlock.Requester{Agent: by.Agent, Run: id}, standing, now).Wrong; wrong != "" {
-			return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/id", "%s", wrong)
-		}
-		t := standing.Tally(ledger.RunTally(run.Orchestration))
-		if turn = t.Turns[conversation] + 1; turn > bounds.Turns {
-			return ledger.Change{}, interlock.Errorf(interlock.CodeLimited, "/conversation",
-				"has had its %d turns and ends here; %s decides (runs.turns)", bounds.Turns, decides)
-		}
-		if len(t.Turns) >= maxFields && t.Turns[conversation] == 0 {
-			return ledger.Change{}, interlock.Errorf(interlock.CodeLimited, "/conversation", "is one too many: an orchestration has %d", maxFields)
-		}
-		next := map[string]int{conversation: turn}
-		for name, n := range t.Turns { // order-independent: fills a map
-			if name != conversation {
-				next[name] = n
-			}
-		}
-		t.Seq, t.Turns = t.Seq+1, next
-		change := ledger.Change{Version: standing.Version, Writes: ledger.Rows(t)}
-		record := auditlog.TurnRecord{Run: id, Conversation: conversation, Turn: turn, Most: bounds.Turns}
-		if turn == bounds.Turns {
-			record.Decides = decides
-		}
-		return change, a.append(&change, interlock.EventTurn, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: id}, "agent", record)
-	})
-	if err != nil {
-		return 0, a.refuseRun(ctx, by, err)
-	}
-	return turn, nil
-}
-
-func (a *Admission) groundOfTurn(ctx context.Context, load loader, agent, id string) (ground, error) {
-	g := ground{reads: []ledger.Ref{key(ledger.Run, ledger.RunKey(agent, id))}}
-	if err := a.extend(ctx, load, &g, new(names), g.reads); err != nil {
-		return g, err
-	}
-	run, open := g.Run(agent, id)
-	if !open {
-		return g, nil
-	}
-	more := append(chainRefs(run), key(ledger.Tally, ledger.RunTally(run.Orchestration)))
-	g.reads = append(g.reads, more...)
-	return g, a.extend(ctx, load, &g, new(names), more)
 }

@@ -467,3 +467,58 @@ func TestRunsThatAreRefused(t *testing.T) {
 		t.Errorf("%d refusals were recorded", n)
 	}
 }
+
+// TestSessionsAreBound: what a harness does in a session that is bound to a run is done in that run, until it has ended.
+func TestSessionsAreBound(t *testing.T) {
+	h := team(t)
+	h.beat("builder")
+	root := h.run("clerk", interlock.RunRequest{})
+	given := h.run("clerk", interlock.RunRequest{Parent: root.ID, Agent: "builder"})
+	bind := func(agent, run, session string) error {
+		return h.BindRun(t.Context(), interlock.Requester{Agent: agent}, run, session)
+	}
+	for range 2 {
+		if err := bind("builder", given.ID, "s1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.answers("git status", "builder", "s1", "")
+	h.answers("go test ./...", "builder", "s1", "type.tools")
+	h.answers("git status", "builder", "s2", "type.runs")
+	if n := h.count(interlock.EventRunBound); n != 1 {
+		t.Errorf("%d bindings were recorded", n)
+	}
+	asked := h.propose("git push --force origin main", func(p *admission.Case) { in("builder", "s1")(p); p.CanAsk = true })
+	if f := asked.Decisive(); asked.Answer == interlock.Allow || f.Rule != "type.tools" {
+		t.Errorf("%+v", asked.Findings)
+	}
+	refusedWith(t, bind("clerk", given.ID, "s9"), interlock.CodeNotFound, "no run of this name")
+	refusedWith(t, bind("builder", root.ID, "s9"), interlock.CodeNotFound, "no run of this name")
+	refusedWith(t, bind("builder", given.ID, ""), interlock.CodeInvalid, "/session")
+	refusedWith(t, bind("builder", given.ID, given.ID), interlock.CodeInvalid, "/session")
+	again := h.run("clerk", interlock.RunRequest{Parent: root.ID, Agent: "builder"})
+	refusedWith(t, bind("builder", again.ID, "s1"), interlock.CodeConflict, "is bound to the run "+given.ID)
+	if _, err := h.EndRun(t.Context(), interlock.Requester{Agent: "builder"}, given.ID, interlock.RunEnd{Status: interlock.RunCompleted}); err != nil {
+		t.Fatal(err)
+	}
+	h.answers("git status", "builder", "s1", "type.runs") // bound to nothing, while another run is held
+	if err := bind("builder", again.ID, "s1"); err != nil {
+		t.Fatal(err)
+	}
+	h.answers("git status", "builder", "s1", "")
+
+	// What a session has asked is withdrawn with its run.
+	own := h.run("planner", interlock.RunRequest{})
+	if err := bind("planner", own.ID, "p1"); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.propose("git push --force origin main", func(p *admission.Case) { in("planner", "p1")(p); p.CanAsk = true }); a.Request == "" {
+		t.Fatalf("nothing is asked: %+v", a.Findings)
+	}
+	if _, err := h.EndRun(t.Context(), interlock.Requester{Agent: "planner"}, own.ID, interlock.RunEnd{Status: interlock.RunFailed}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := h.Pending(t.Context(), 10); err != nil || n != 0 {
+		t.Errorf("%d questions wait, %v", n, err)
+	}
+}

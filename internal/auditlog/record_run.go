@@ -45,3 +45,17 @@ func (r TurnRecord) Payload() (json.RawMessage, error) {
 		Decides      string `json:"decides,omitempty"`
 	}{r.Run, r.Conversation, r.Turn, r.Most, r.Decides})
 }
+
+// A BindingRecord says that what is done in a session counts as done in a run.
+type BindingRecord struct {
+	Run     string
+	Session string
+}
+
+// Payload renders the record.
+func (r BindingRecord) Payload() (json.RawMessage, error) {
+	return payload("a binding", struct {
+		Run     string `json:"run"`
+		Session string `json:"session"`
+	}{r.Run, r.Session})
+}

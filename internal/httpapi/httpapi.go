@@ -263,11 +263,13 @@ const (
 	routeRunEnd
 	routeTurn
 	routeHeartbeat
+	routeBind
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
-	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat"}
+	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
+	"run_session"}
 
 func routeOf(path string) route {
 	switch path {
@@ -340,7 +342,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat:
+		routeHeartbeat, routeBind:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -389,7 +391,7 @@ func (x *exchange) hand() {
 		x.heard()
 	case routeWait:
 		x.wait()
-	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat:
+	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
 		x.runs()
 	case routeWhatIf:
 		x.whatIf()

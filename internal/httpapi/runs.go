@@ -16,6 +16,7 @@ type Runs interface {
 	RegisterRun(ctx context.Context, by interlock.Requester, q interlock.RunRequest) (interlock.Run, error)
 	EndRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error)
 	Turn(ctx context.Context, by interlock.Requester, id, conversation string) (turn int, err error)
+	BindRun(ctx context.Context, by interlock.Requester, id, session string) error
 	Heartbeat(ctx context.Context, by interlock.Requester) error
 }
 
@@ -34,6 +35,8 @@ func runPath(path string) (id string, r route) {
 		return id, routeRunEnd
 	case "turns":
 		return id, routeTurn
+	case "session":
+		return id, routeBind
 	}
 	return "", routeUnknown
 }
@@ -51,6 +54,10 @@ type (
 	turnBody struct {
 		Conversation string               `json:"conversation"`
 		Requester    *interlock.Requester `json:"requester"`
+	}
+	bindBody struct {
+		Session   string               `json:"session"`
+		Requester *interlock.Requester `json:"requester"`
 	}
 	heartbeatBody struct {
 		Requester *interlock.Requester `json:"requester"`
@@ -109,6 +116,14 @@ func (x *exchange) answerRun(ctx context.Context, runs Runs) (any, error) {
 		turn, err := runs.Turn(ctx, by, id, body.Conversation)
 		return turnAnswer{Turn: turn}, err
 	}
+	if x.route == routeBind {
+		var body bindBody
+		by, err := readRun(x, &body, &body.Requester)
+		if err != nil {
+			return nil, err
+		}
+		return boundAnswer{Bound: true}, runs.BindRun(ctx, by, id, body.Session)
+	}
 	var body heartbeatBody
 	by, err := readRun(x, &body, &body.Requester)
 	if err != nil {
@@ -125,6 +140,9 @@ func (e *unreadError) Error() string { return e.err.Error() }
 type (
 	turnAnswer struct {
 		Turn int `json:"turn"` // which one it is
+	}
+	boundAnswer struct {
+		Bound bool `json:"bound"`
 	}
 	heartbeatAnswer struct {
 		Heard bool `json:"heard"`

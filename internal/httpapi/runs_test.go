@@ -36,4 +36,11 @@ func (b *fakeBackend) Turn(_ context.Context, by interlock.Requester, id, conver
 	return 3, nil
 }
 
+func (b *fakeBackend) BindRun(_ context.Context, by interlock.Requester, id, session string) error {
+	if session == "taken" {
+		return interlock.Errorf(interlock.CodeConflict, "/session", "is bound to the run run_000000000000000000000000; end that first")
+	}
+	return nil
+}
+
 func (b *fakeBackend) Heartbeat(context.Context, interlock.Requester) error { return nil }

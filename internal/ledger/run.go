@@ -71,6 +71,8 @@ type TallyBody struct {
 	Spawned   Times          `json:"spawned,omitzero"`    // when runs were registered
 	Attempts  int            `json:"attempts,omitempty"`  // of the task, since it was last completed
 	Turns     map[string]int `json:"turns,omitempty"`     // of conversations in the orchestration, by their name
+	// the agent's runs by the names that its harness gives to its sessions
+	Sessions map[string]string `json:"sessions,omitempty"`
 }
 
 // AgentTally, RunTally and TaskTally name what is counted of an agent, of an orchestration, and of a task that an agent takes up.
@@ -99,6 +101,15 @@ func (s *Standing) Tally(name string) TallyBody {
 	t, _ := s.Others[Tally][name].(TallyBody)
 	t.Name = name
 	return t
+}
+
+// RunOf is the registered run that an action of an agent is done in: the one it names, or the one that the session it names is bound
+// to. Empty: none.
+func (s *Standing) RunOf(r interlock.Requester) string {
+	if Registered(r.Run) {
+		return r.Run
+	}
+	return s.Tally(AgentTally(r.Agent)).Sessions[r.Run]
 }
 
 // AliveFor is how long it is remembered that an agent was heard.

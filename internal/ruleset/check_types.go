@@ -64,9 +64,9 @@ func (c *checker) aType(t *Type, at string) error {
 	case time.Duration(t.Alive) > maxAlive:
 		return c.doc.Errorf(at+"/alive", "alive is at most %s", maxAlive)
 	}
-	for name, text := range map[string]string{"owner": t.Owner, "accountable": t.Accountable, "role": t.Role} {
-		if len(text) > maxTypeText { // any order: the mistake is the same
-			return c.doc.Errorf(at+"/"+name, "%s is longer than %d bytes", name, maxTypeText)
+	for _, text := range [][2]string{{"owner", t.Owner}, {"accountable", t.Accountable}, {"role", t.Role}} {
+		if len(text[1]) > maxTypeText {
+			return c.doc.Errorf(at+"/"+text[0], "%s is longer than %d bytes", text[0], maxTypeText)
 		}
 	}
 	for i, class := range t.Data {

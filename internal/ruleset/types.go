@@ -28,6 +28,8 @@ type Type struct {
 	Alive   Span     `json:"alive,omitempty"`   // how long ago its agents may have been heard last where work is given to them
 	Users   []string `json:"users,omitempty"`   // globs over people: it also bounds every run that one of them began
 	Sandbox string   `json:"sandbox,omitempty"` // name of the sandbox profile that what its agents run owes
+
+	undefined bool
 }
 
 // TypeScopes say where agents of a type may act. A list that is not given sets no bound.
@@ -96,9 +98,11 @@ func DataClasses() []string { return []string{DataPersonal, DataSecret} }
 // UndefinedType is the name under which findings speak of an agent whose type nobody has defined.
 const UndefinedType = "undefined"
 
-// undefined is what holds for agents of a type that the ruleset does not define, where it defines any: they may look and nothing else,
+// undefined returns what holds for agents of a type that the ruleset does not define, where it defines any: they may look and nothing else,
 // which the gate sees to, touch no secrets and nothing personal, hold one run and delegate nothing.
-var undefined = Type{Name: UndefinedType, Tools: []string{"*"}, Spawn: Spawn{Open: 1, Most: 1}}
+func undefined() *Type {
+	return &Type{Name: UndefinedType, Tools: []string{"*"}, Spawn: Spawn{Open: 1, Most: 1}, undefined: true}
+}
 
 // Types lists the types, by name. Without any of them nobody is held against one.
 func (r *Ruleset) Types() []*Type {
@@ -128,11 +132,11 @@ func (r *Ruleset) TypeNamed(name string) *Type {
 	if t := r.types[name]; t != nil {
 		return t
 	}
-	return &undefined
+	return undefined()
 }
 
 // Defined reports whether somebody has defined the type.
-func (t *Type) Defined() bool { return t != &undefined }
+func (t *Type) Defined() bool { return !t.undefined }
 
 // TypesOfUser are the types that bound what somebody has begun, by name.
 func (r *Ruleset) TypesOfUser(principal string) (list []*Type) {
