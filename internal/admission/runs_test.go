@@ -522,3 +522,20 @@ func TestSessionsAreBound(t *testing.T) {
 		t.Errorf("%d questions wait, %v", n, err)
 	}
 }
+
+// TestRunsWithoutTypes: where a ruleset defines no types, runs bound nothing but their time, and are as many as the standards let.
+func TestRunsWithoutTypes(t *testing.T) {
+	h := newHouse(t)
+	var last interlock.Run
+	for range 100 {
+		last = h.run("planner", interlock.RunRequest{Box: 60})
+	}
+	_, err := h.register("planner", interlock.RunRequest{})
+	refusedWith(t, err, interlock.CodeLimited, "holds 100 open runs")
+	h.answers("touch x", "planner", last.ID, "")
+	h.answers("touch x", "planner", "s1", "")
+	h.now = h.now.Add(time.Minute)
+	h.answers("touch x", "planner", last.ID, "type.run")
+	_, err = h.register("planner", interlock.RunRequest{Parent: last.ID, Agent: "other"})
+	refusedWith(t, err, interlock.CodeUnauthorized, "is no open run")
+}

@@ -127,10 +127,14 @@ func TypeName(agent interlock.AgentRecord) string {
 	return agent.ID
 }
 
-// TypeNamed is the type with a name, and the strictest there is where nobody defined it.
+// TypeNamed is the type with a name, and the strictest there is where nobody defined it. Where the ruleset defines none at all, it is
+// one that bounds nothing but how many runs there may be.
 func (r *Ruleset) TypeNamed(name string) *Type {
 	if t := r.types[name]; t != nil {
 		return t
+	}
+	if !r.Typed() {
+		return &Type{Tools: []string{"*"}, Data: DataClasses()}
 	}
 	return undefined()
 }
@@ -167,7 +171,7 @@ func (t *Type) Fits(tool string, arguments []byte) (parameter string, fits bool)
 // Deep is how often runs of a type's agents may be delegated on.
 func (r *Ruleset) Deep(t *Type) int {
 	switch {
-	case !t.Defined() && r.Typed():
+	case !t.Defined():
 		return 0
 	case t.Tier == 1:
 		return 0
