@@ -13,7 +13,7 @@ type Snapshot struct {
 	Danger   []DangerRule `json:"danger,omitempty"`
 	// what the same run did a moment ago, oldest first, as far as a rule asks for it
 	Recent []PastAction `json:"recent,omitempty"`
-	// when the snapshot was taken; only set where there is something recent or failed
+	// when the snapshot was taken; only set where there is something recent or failed, or where policies ask what time it is
 	Taken time.Time `json:"taken,omitzero"`
 
 	Block  string  `json:"block,omitempty"`  // id of the challenge that forbids this agent everything

@@ -105,7 +105,7 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 	if block, blocked := blockOf(standing, c.Requester); blocked {
 		snapshot.Block = block.ID
 	}
-	if len(c.Recent) > 0 || c.Failed != nil {
+	if len(c.Recent) > 0 || c.Failed != nil || len(e.Rules.Cedar()) > 0 {
 		snapshot.Taken = now
 	}
 	return snapshot

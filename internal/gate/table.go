@@ -72,6 +72,7 @@ var rows = Table{
 	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Part: Operation},
 	{Name: "scope", Check: Scope},
 	{Name: "type", Check: Type},
+	{Name: "cedar", Check: Cedar},
 	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
 	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true},

@@ -61,6 +61,9 @@ func (c *checker) document(d *Document) error {
 	if err := c.types(d.Types); err != nil {
 		return err
 	}
+	if err := c.cedar(d.Cedar); err != nil {
+		return err
+	}
 	if err := c.runs(d.Runs); err != nil {
 		return err
 	}

@@ -131,6 +131,7 @@ func (l *loader) add(d *Document, user bool) {
 			r.userTypes = append(r.userTypes, t.Name)
 		}
 	}
+	r.cedar = append(r.cedar, d.Cedar...)
 	if d.Runs != nil {
 		r.runs, r.runsSet = *d.Runs, true
 	}

@@ -44,7 +44,11 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 		return out, err
 	}
 	types, err := loosenedTypes(from, to)
-	return append(out, types...), err
+	if err != nil {
+		return out, err
+	}
+	policies, err := loosenedCedar(from, to)
+	return append(append(out, types...), policies...), err
 }
 
 // loosenedLoop reports whether what is said of monitored executions is no longer said, or a single setting is another.

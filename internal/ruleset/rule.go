@@ -18,8 +18,9 @@ type Document struct {
 	Loop       *LoopRules   `json:"loop,omitempty"`
 	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
 
-	Types []*Type   `json:"types,omitempty"` // of agents: what they may do at most; operators' only
-	Runs  *RunRules `json:"runs,omitempty"`  // of agents that delegate to each other; operators' only
+	Types []*Type        `json:"types,omitempty"` // of agents: what they may do at most; operators' only
+	Cedar []*CedarPolicy `json:"cedar,omitempty"` // policies that object by who asks and when; operators' only
+	Runs  *RunRules      `json:"runs,omitempty"`  // of agents that delegate to each other; operators' only
 
 	Governance []GovernanceCase `json:"governance,omitempty"` // tests of who may order and answer what; operators' only
 }

@@ -37,6 +37,7 @@ type Ruleset struct {
 	types      map[string]*Type
 	userTypes  []string // names of the types that bound what people have begun, sorted
 	runs       RunRules
+	cedar      []*CedarPolicy
 	runsSet    bool
 
 	index    ruleIndex                    // of the rules that match impacts
@@ -99,6 +100,7 @@ func load(defaults map[string][]byte, digests map[string]string, user map[string
 // finish sorts what was loaded and prepares the tables that answer questions.
 func (r *Ruleset) finish() {
 	r.finishLoop()
+	sort.Slice(r.cedar, func(i, j int) bool { return r.cedar[i].id < r.cedar[j].id })
 	r.userTypes = sortedUnique(slices.Clone(r.userTypes))
 	sort.Slice(r.rules, func(i, j int) bool { return r.rules[i].ID < r.rules[j].ID })
 	for i, rule := range r.rules {
