@@ -14,6 +14,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
+	"interlock/internal/strictjson"
 	"interlock/rules"
 	"interlock/spec"
 )
@@ -117,6 +118,7 @@ func TestTypesAreHeldAgainst(t *testing.T) {
 // TestDelegatedRunsGiveNothingMore: an action in a run that was delegated is permitted by the types of all who delegated it and of its
 // agent, or by nobody; and there is no way around (RT-02, RT-09).
 func TestDelegatedRunsGiveNothingMore(t *testing.T) {
+	spec.Covers(t, "EC-RT-02", "EC-RT-09")
 	h := team(t)
 	h.beat("builder")
 	root := h.run("clerk", interlock.RunRequest{Task: "look", Box: 3600})
@@ -538,4 +540,27 @@ func TestRunsWithoutTypes(t *testing.T) {
 	h.answers("touch x", "planner", last.ID, "type.run")
 	_, err = h.register("planner", interlock.RunRequest{Parent: last.ID, Agent: "other"})
 	refusedWith(t, err, interlock.CodeUnauthorized, "is no open run")
+}
+
+// FuzzRunRequest: whatever is asked, a run is refused with a field or registered within its bounds, and never one of another agent's.
+func FuzzRunRequest(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"key":"k","task":"t","tools":["ls x"],"time_box_seconds":60,"output":{"kind":"object","fields":["a"]}}`,
+		`{"parent":"run_000000000000000000000000","agent":"builder"}`, `{"task":"\u0000"}`, `{"tools":[""]}`, `{"time_box_seconds":1e9}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var q interlock.RunRequest
+		if strictjson.Decode(body, &q) != nil {
+			return
+		}
+		h := team(t)
+		run, err := h.register("clerk", q)
+		refused := (*interlock.Error)(nil)
+		switch {
+		case err != nil && (!errors.As(err, &refused) || refused.Field == ""):
+			t.Errorf("%q: %v", body, err)
+		case err == nil && (run.Agent != "clerk" || !ledger.Registered(run.ID) || len(run.Task) > 200 || len(run.Tools) > 64 || run.Parent != ""):
+			t.Errorf("%q registers %+v", body, run)
+		}
+	})
 }
