@@ -40,7 +40,7 @@ func fillRuns(b *testing.B, backend *embedded.Backend, agents int) {
 			Trust: interlock.TrustCommunityReviewed},
 			interlock.Run{ID: benchRun(n), Agent: id, Orchestration: root.ID, Parent: root.ID, Created: now, Status: interlock.RunOpen,
 				Chain: []interlock.RunLink{{Run: root.ID, Agent: "planner"}}},
-			ledger.TallyBody{Name: name, Seq: 1, Open: 1, Delegated: 1})...)
+			ledger.RunCountBody{Name: name, Seq: 1, Open: 1, Delegated: 1})...)
 		if len(writes) > 2000 {
 			commit()
 		}

@@ -16,7 +16,7 @@ func (a *Admission) runRefs(r interlock.Requester) (refs []ledger.Ref) {
 		refs = append(refs, key(ledger.Run, ledger.RunKey(r.Agent, r.Run)))
 	}
 	if registered || a.force.Load().Rules.Typed() {
-		refs = append(refs, key(ledger.Tally, ledger.AgentTally(r.Agent)))
+		refs = append(refs, key(ledger.RunCount, ledger.AgentTally(r.Agent)))
 	}
 	return refs
 }

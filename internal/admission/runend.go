@@ -143,12 +143,12 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 	}
 	run := g.named[0]
 	more := []ledger.Ref{key(ledger.Run, ledger.RunKey(run.Agent, id)), key(ledger.Agent, run.Agent),
-		key(ledger.Tally, ledger.AgentTally(run.Agent)), under(ledger.Request, ledger.Of(run.Agent, run.Principal))}
+		key(ledger.RunCount, ledger.AgentTally(run.Agent)), under(ledger.Request, ledger.Of(run.Agent, run.Principal))}
 	if run.Task != "" {
-		more = append(more, key(ledger.Tally, ledger.TaskTally(run.Agent, run.Task)))
+		more = append(more, key(ledger.RunCount, ledger.TaskTally(run.Agent, run.Task)))
 	}
 	if run.Parent == "" {
-		more = append(more, key(ledger.Tally, ledger.RunTally(run.Orchestration)))
+		more = append(more, key(ledger.RunCount, ledger.RunTally(run.Orchestration)))
 	}
 	g.reads = append(g.reads, more...)
 	return g, a.extend(ctx, load, &g, new(names), more)
@@ -179,7 +179,7 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 	if run.Task != "" {
 		name := ledger.TaskTally(run.Agent, run.Task)
 		if tried := standing.Tally(name); run.Status == interlock.RunCompleted {
-			change.Writes = append(change.Writes, ledger.Ended(ledger.Tally, name))
+			change.Writes = append(change.Writes, ledger.Ended(ledger.RunCount, name))
 		} else if tried.Attempts > a.force.Load().Rules.Runs().Retries {
 			record.Last = true
 			if err := a.alarm(&change, interlock.Requester{Agent: run.Agent, Run: run.ID}, "task-failed",
@@ -189,7 +189,7 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 		}
 	}
 	if name := ledger.RunTally(run.Orchestration); run.Parent == "" && standing.Tally(name).Seq > 0 {
-		change.Writes = append(change.Writes, ledger.Ended(ledger.Tally, name))
+		change.Writes = append(change.Writes, ledger.Ended(ledger.RunCount, name))
 	}
 	for _, request := range asked(run, names, standing) {
 		if err := a.expire(&change, request, run.Ended); err != nil {

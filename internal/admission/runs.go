@@ -174,12 +174,12 @@ func (a *Admission) runID(by interlock.Requester, q interlock.RunRequest) (strin
 // groundOfRun loads what registering a run turns on.
 func (a *Admission) groundOfRun(ctx context.Context, load loader, r *registering) error {
 	refs := []ledger.Ref{key(ledger.Agent, r.by.Agent), under(ledger.Run, ledger.RunNamed(r.id)),
-		key(ledger.Tally, ledger.AgentTally(r.to))}
+		key(ledger.RunCount, ledger.AgentTally(r.to))}
 	if r.to != r.by.Agent {
 		refs = append(refs, key(ledger.Agent, r.to), key(ledger.Alive, r.to))
 	}
 	if r.q.Task != "" {
-		refs = append(refs, key(ledger.Tally, ledger.TaskTally(r.to, r.q.Task)))
+		refs = append(refs, key(ledger.RunCount, ledger.TaskTally(r.to, r.q.Task)))
 	}
 	if r.q.Parent != "" {
 		refs = append(refs, key(ledger.Run, ledger.RunKey(r.by.Agent, r.q.Parent)))
@@ -192,7 +192,7 @@ func (a *Admission) groundOfRun(ctx context.Context, load loader, r *registering
 	if !open {
 		return nil
 	}
-	more := append(chainRefs(parent), key(ledger.Tally, ledger.RunTally(parent.Orchestration)))
+	more := append(chainRefs(parent), key(ledger.RunCount, ledger.RunTally(parent.Orchestration)))
 	r.ground.reads = append(r.ground.reads, more...)
 	return a.extend(ctx, load, &r.ground, new(names), more)
 }
@@ -346,29 +346,29 @@ const maxSpawned = 10_000
 // registration is the change that registers a run: the run, what is counted of it, and its event.
 func (a *Admission) registration(r *registering, run interlock.Run, standing ledger.Standing) (ledger.Change, error) {
 	change := ledger.Change{Version: standing.Version}
-	count := func(name string, edit func(*ledger.TallyBody)) {
+	count := func(name string, edit func(*ledger.RunCountBody)) {
 		t := standing.Tally(name)
 		for _, row := range change.Writes {
-			if was, ok := row.Value.(ledger.TallyBody); ok && was.Name == name {
+			if was, ok := row.Value.(ledger.RunCountBody); ok && was.Name == name {
 				t = was
 				t.Seq--
-				change.Writes = slices.DeleteFunc(change.Writes, func(o ledger.Row) bool { return o.Kind == ledger.Tally && o.Key == name })
+				change.Writes = slices.DeleteFunc(change.Writes, func(o ledger.Row) bool { return o.Kind == ledger.RunCount && o.Key == name })
 			}
 		}
 		t.Seq++
 		edit(&t)
 		change.Writes = append(change.Writes, ledger.Rows(t)...)
 	}
-	count(ledger.AgentTally(run.Agent), func(t *ledger.TallyBody) {
+	count(ledger.AgentTally(run.Agent), func(t *ledger.RunCountBody) {
 		if t.Open++; run.Parent != "" {
 			t.Delegated++
 		}
 	})
-	count(r.spawner(run), func(t *ledger.TallyBody) {
+	count(r.spawner(run), func(t *ledger.RunCountBody) {
 		t.Spawned = t.Spawned.Since(r.now, maxBox).With(r.now, maxBox, maxSpawned)
 	})
 	if run.Task != "" {
-		count(ledger.TaskTally(run.Agent, run.Task), func(t *ledger.TallyBody) { t.Attempts++ })
+		count(ledger.TaskTally(run.Agent, run.Task), func(t *ledger.RunCountBody) { t.Attempts++ })
 	}
 	change.Writes = append(change.Writes, ledger.Rows(run)...)
 	err := a.append(&change, interlock.EventRunRegistered, interlock.Requester{Agent: r.by.Agent, Principal: r.by.Principal, Run: run.ID},

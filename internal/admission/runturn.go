@@ -81,7 +81,7 @@ func (a *Admission) groundOfTurn(ctx context.Context, load loader, agent, id str
 	if !open {
 		return g, nil
 	}
-	more := append(chainRefs(run), key(ledger.Tally, ledger.RunTally(run.Orchestration)))
+	more := append(chainRefs(run), key(ledger.RunCount, ledger.RunTally(run.Orchestration)))
 	g.reads = append(g.reads, more...)
 	return g, a.extend(ctx, load, &g, new(names), more)
 }
@@ -99,7 +99,7 @@ func (a *Admission) BindRun(ctx context.Context, by interlock.Requester, id, ses
 		return a.refuseRun(ctx, by, interlock.Errorf(interlock.CodeInvalid, "/session", "is the name that a harness gives to a session"))
 	}
 	tally := ledger.AgentTally(by.Agent)
-	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Run, ledger.RunKey(by.Agent, id)), key(ledger.Tally, tally)),
+	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Run, ledger.RunKey(by.Agent, id)), key(ledger.RunCount, tally)),
 		func(standing ledger.Standing) (ledger.Change, error) {
 			held := standing.Tally(tally)
 			bound := held.Sessions[session]

@@ -31,7 +31,7 @@ const (
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Run        = "run"        // a piece of work that an agent registered, or that was delegated to it
-	Tally      = "tally"      // what is counted of runs: of an agent, of an orchestration, of a task
+	RunCount   = "run_count"  // what is counted of runs: of an agent, of an orchestration, of a task
 	Alive      = "alive"      // when an agent said last that it is there
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 )
@@ -187,8 +187,8 @@ func Kinds() []Kind {
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
 		{Name: Run, Writer: ByAction, Proved: "", Lives: "for ever, open until it ends", body: of(runAbout, runStands, runInto),
 			next: runNext, owner: runOwner},
-		{Name: Tally, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(tallyAbout, nil, tallyInto),
-			next: tallyNext, owner: tallyOwner},
+		{Name: RunCount, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(runCountAbout, nil, runCountInto),
+			next: runCountNext, owner: runCountOwner},
 		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
 			body: of(aliveAbout, nil, nil)},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),

@@ -68,7 +68,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	add(ledger.Run, ledger.RunKey("builder", "r"), interlock.Run{ID: "r", Agent: "builder", Orchestration: "o", Parent: "p", Created: now},
 		"all", "runs\x00builder", "named\x00r", "in\x00o", "under\x00p")
-	add(ledger.Tally, ledger.AgentTally("builder"), ledger.TallyBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
+	add(ledger.RunCount, ledger.AgentTally("builder"), ledger.RunCountBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list

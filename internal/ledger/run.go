@@ -62,8 +62,8 @@ func (s *Standing) Run(agent, run string) (interlock.Run, bool) {
 	return r, ok
 }
 
-// A TallyBody counts what registering a run turns on: of an agent, of an orchestration, or of a task that an agent has taken up.
-type TallyBody struct {
+// A RunCountBody counts what registering a run turns on: of an agent, of an orchestration, or of a task that an agent has taken up.
+type RunCountBody struct {
 	Name      string         `json:"name"`                // see [AgentTally] and its siblings
 	Seq       int            `json:"seq"`                 // how often it has changed: of two changes at once one is made again
 	Open      int            `json:"open,omitempty"`      // runs of the agent that are open
@@ -81,15 +81,15 @@ func RunTally(root string) string         { return "run\x00" + root }
 func TaskTally(agent, task string) string { return "task\x00" + agent + "\x00" + task }
 
 // What is delegated to an agent that held nothing delegated before is noticed by its decisions: until then it acted freely.
-func tallyAbout(t TallyBody) About {
+func runCountAbout(t RunCountBody) About {
 	return About{Key: t.Name, Marks: withAll(0), Binds: t.Delegated == 1}
 }
 
-func tallyInto(t TallyBody, to *Standing) { to.other(Tally, t.Name, t) }
+func runCountInto(t RunCountBody, to *Standing) { to.other(RunCount, t.Name, t) }
 
-func tallyNext(before, after any, _ time.Time) error {
-	was, _ := before.(TallyBody)
-	is, _ := after.(TallyBody)
+func runCountNext(before, after any, _ time.Time) error {
+	was, _ := before.(RunCountBody)
+	is, _ := after.(RunCountBody)
 	if is.Seq != was.Seq+1 {
 		return moved(Tally, "another run was registered or ended meanwhile")
 	}
@@ -97,8 +97,8 @@ func tallyNext(before, after any, _ time.Time) error {
 }
 
 // Tally is what is counted under a name.
-func (s *Standing) Tally(name string) TallyBody {
-	t, _ := s.Others[Tally][name].(TallyBody)
+func (s *Standing) Tally(name string) RunCountBody {
+	t, _ := s.Others[RunCount][name].(RunCountBody)
 	t.Name = name
 	return t
 }
@@ -130,4 +130,4 @@ func runOwner(value any) string {
 	return ownerRun + RunKey(r.Agent, r.ID)
 }
 
-func tallyOwner(value any) string { return ownerTally + value.(TallyBody).Name }
+func runCountOwner(value any) string { return ownerTally + value.(RunCountBody).Name }

@@ -280,8 +280,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Written, v.File
 		case interlock.Run:
 			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
-		case TallyBody:
-			r.Kind, r.Key = Tally, v.Name
+		case RunCountBody:
+			r.Kind, r.Key = RunCount, v.Name
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -81,7 +81,7 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 		row(t, ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: Now}),
 		row(t, ledger.Run, ledger.RunKey("agent", "r"), interlock.Run{ID: "r", Agent: "agent", Orchestration: "o", Parent: "p", Created: Now}),
-		row(t, ledger.Tally, ledger.AgentTally("agent"), ledger.TallyBody{Name: ledger.AgentTally("agent"), Seq: 1, Delegated: 1}),
+		row(t, ledger.RunCount, ledger.AgentTally("agent"), ledger.RunCountBody{Name: ledger.AgentTally("agent"), Seq: 1, Delegated: 1}),
 		row(t, ledger.Alive, "agent", ledger.AliveBody{Agent: "agent", At: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
