@@ -22,6 +22,7 @@ std only                                                < rules, spec, rpc, sse,
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
+github.com/cedar-policy/cedar-go                        < ruleset
 lex                                                     < inject
 strictyaml, secret, inject                              < impact/fact
 impact/fact                                             < impact/know

@@ -13,34 +13,38 @@ const (
 	EventApprovalRefused EventType = "APPROVAL_REFUSED"      // an answer was not accepted: wrong key, own request, expired
 	EventApprovalExpired EventType = "APPROVAL_EXPIRED"      // nobody answered a request in time, or nobody used the answer
 	// a question was answered in the harness that had put it, or its run went on without it
-	EventSettled      EventType = "REQUEST_SETTLED"
-	EventAlert        EventType = "ALERT"             // something an operator should look at (MACE)
-	EventIntegrity    EventType = "INTEGRITY_FAILURE" // the store or the log contradicts itself (MACE)
-	EventIncident     EventType = "SECURITY_INCIDENT" // an operator reports that something can't be trusted (MACE)
-	EventHalt         EventType = "FORCE_HALT_REPLAY" // nothing is decided or made again under something (MACE)
-	EventHaltClear    EventType = "FORCE_HALT_CLEAR"  // an operator's order ends that (MACE)
-	EventKill         EventType = "KILL_SWITCH"       // everything is stopped (MASO)
-	EventSignal       EventType = "SIGNAL"            // an observer told something of an agent (MASO)
-	EventKillRelease  EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
-	EventPhase        EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
-	EventRootCause    EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
-	EventBreaker      EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
-	EventBreakerReset EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
-	EventMended       EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
-	EventIdentity     EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
-	EventRuleset      EventType = "RULESET_CHANGE"    // another ruleset digest is in force
-	EventMode         EventType = "MODE_CHANGE"       // another mode or profile is in force
-	EventRefusal      EventType = "REFUSAL"           // input was refused before it became an action
-	EventSuppression  EventType = "RULE_SUPPRESSION"  // an operator keeps a rule silent somewhere, or ends that
-	EventBlocked      EventType = "AGENT_BLOCKED"     // an agent may do nothing more until a human says otherwise
-	EventUnblocked    EventType = "AGENT_UNBLOCKED"   // a right code or an admin has ended that
-	EventChallenge    EventType = "CHALLENGE"         // a code was issued, or could not be delivered
-	EventVerification EventType = "VERIFICATION"      // a code was given: right, wrong, late or too often
-	EventExecution    EventType = "EXECUTION"         // a monitored execution began, ended or was ended
-	EventGrant        EventType = "STANDING_GRANT"    // an operator's bounded standing yes, or its end
-	EventTrust        EventType = "TRUST_CHANGE"      // an agent's trust was raised, lowered or has expired
-	EventPin          EventType = "TOOL_PIN"          // tools of a server were pinned, quarantined or approved
-	EventSession      EventType = "OPERATOR_SESSION"  // an operator came into the console, left it, or was turned away
+	EventSettled       EventType = "REQUEST_SETTLED"
+	EventAlert         EventType = "ALERT"             // something an operator should look at (MACE)
+	EventIntegrity     EventType = "INTEGRITY_FAILURE" // the store or the log contradicts itself (MACE)
+	EventIncident      EventType = "SECURITY_INCIDENT" // an operator reports that something can't be trusted (MACE)
+	EventHalt          EventType = "FORCE_HALT_REPLAY" // nothing is decided or made again under something (MACE)
+	EventHaltClear     EventType = "FORCE_HALT_CLEAR"  // an operator's order ends that (MACE)
+	EventKill          EventType = "KILL_SWITCH"       // everything is stopped (MASO)
+	EventSignal        EventType = "SIGNAL"            // an observer told something of an agent (MASO)
+	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
+	EventPhase         EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
+	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
+	EventBreaker       EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
+	EventBreakerReset  EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
+	EventMended        EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
+	EventIdentity      EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
+	EventRuleset       EventType = "RULESET_CHANGE"    // another ruleset digest is in force
+	EventMode          EventType = "MODE_CHANGE"       // another mode or profile is in force
+	EventRefusal       EventType = "REFUSAL"           // input was refused before it became an action
+	EventSuppression   EventType = "RULE_SUPPRESSION"  // an operator keeps a rule silent somewhere, or ends that
+	EventBlocked       EventType = "AGENT_BLOCKED"     // an agent may do nothing more until a human says otherwise
+	EventUnblocked     EventType = "AGENT_UNBLOCKED"   // a right code or an admin has ended that
+	EventChallenge     EventType = "CHALLENGE"         // a code was issued, or could not be delivered
+	EventVerification  EventType = "VERIFICATION"      // a code was given: right, wrong, late or too often
+	EventExecution     EventType = "EXECUTION"         // a monitored execution began, ended or was ended
+	EventGrant         EventType = "STANDING_GRANT"    // an operator's bounded standing yes, or its end
+	EventTrust         EventType = "TRUST_CHANGE"      // an agent's trust was raised, lowered or has expired
+	EventPin           EventType = "TOOL_PIN"          // tools of a server were pinned, quarantined or approved
+	EventSession       EventType = "OPERATOR_SESSION"  // an operator came into the console, left it, or was turned away
+	EventRunRegistered EventType = "RUN_REGISTERED"    // a run of an agent was registered
+	EventRunEnded      EventType = "RUN_ENDED"         // a run has ended
+	EventRunBound      EventType = "RUN_BOUND"         // what is done in a harness's session counts as done in a run
+	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
@@ -76,7 +80,8 @@ func EventTypes() []EventType {
 		EventPhase, EventRootCause, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
+		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,
+		EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -13,7 +13,7 @@ type Snapshot struct {
 	Danger   []DangerRule `json:"danger,omitempty"`
 	// what the same run did a moment ago, oldest first, as far as a rule asks for it
 	Recent []PastAction `json:"recent,omitempty"`
-	// when the snapshot was taken; only set where there is something recent or failed
+	// when the snapshot was taken; only set where there is something recent or failed, or where policies ask what time it is
 	Taken time.Time `json:"taken,omitzero"`
 
 	Block  string  `json:"block,omitempty"`  // id of the challenge that forbids this agent everything
@@ -31,6 +31,8 @@ type Snapshot struct {
 	Origin *Origin   `json:"origin,omitempty"` // where the values of the action come from; nil: nothing was heard
 	// what is known of that tool, or of that server where the action is no tool's; nil: nothing
 	Pin *Pin `json:"pin,omitempty"`
+	// what the registered run of the action rests on; nil: it names none, and its agent holds none that was delegated
+	Run *RunBasis `json:"run,omitempty"`
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may

@@ -92,7 +92,10 @@ func (b *Backend) Tell(kind, message string) {
 	}
 }
 
-var _ interlock.Backend = (*Backend)(nil)
+var (
+	_ interlock.Backend = (*Backend)(nil)
+	_ interlock.Runs    = (*Backend)(nil)
+)
 
 // Open opens or creates an Interlock in a directory.
 func Open(ctx context.Context, c Config) (*Backend, error) {

@@ -185,3 +185,40 @@ func copyFile(t *testing.T, from, to string) {
 	must(t, err)
 	must(t, os.WriteFile(to, text, 0o600))
 }
+
+// TestRunsOfAGuard: an embedding program registers runs, and what it proposes in one is decided as part of it.
+func TestRunsOfAGuard(t *testing.T) {
+	backend, err := embedded.Open(t.Context(), embedded.Config{Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := interlock.New(interlock.Config{Backend: backend, Requester: interlock.Requester{Agent: "worker", Principal: "dana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	run, err := guard.RegisterRun(t.Context(), interlock.RunRequest{Task: "count"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: "ls"}, Requester: interlock.Requester{Run: run.ID}}
+	if answer := guard.Propose(t.Context(), look); answer.Answer != interlock.Allow {
+		t.Errorf("in the run: %+v", answer.Findings)
+	}
+	if _, err := guard.EndRun(t.Context(), run.ID, interlock.RunEnd{Status: interlock.RunCompleted}); err != nil {
+		t.Fatal(err)
+	}
+	if answer := guard.Propose(t.Context(), look); answer.Answer != interlock.Deny || answer.Decisive().Rule != "type.run" {
+		t.Errorf("in the run that has ended: %+v", answer.Findings)
+	}
+	bare, err := interlock.New(interlock.Config{Backend: struct{ interlock.Backend }{backend}, Requester: interlock.Requester{Agent: "worker"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bare.RegisterRun(t.Context(), interlock.RunRequest{}); err == nil {
+		t.Error("a backend without runs registers one")
+	}
+	if _, err := bare.EndRun(t.Context(), run.ID, interlock.RunEnd{}); err == nil {
+		t.Error("a backend without runs ends one")
+	}
+}

@@ -102,6 +102,7 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 		Failed: c.Failed,
 		Origin: c.Origin,
 		Pin:    pinOf(standing, c.Upstream),
+		Run:    basisOf(c.Requester, standing, now),
 
 		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, c.Requester, now),
@@ -109,7 +110,7 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 	if block, blocked := blockOf(standing, c.Requester); blocked {
 		snapshot.Block = block.ID
 	}
-	if len(c.Recent) > 0 || c.Failed != nil {
+	if len(c.Recent) > 0 || c.Failed != nil || len(e.Rules.Cedar()) > 0 {
 		snapshot.Taken = now
 	}
 	return snapshot

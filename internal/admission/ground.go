@@ -19,6 +19,8 @@ type ground struct {
 	recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
 
 	tallies []ledger.TallyBody // how much the agent and its type were decided lately, where breakers count
+	named   []interlock.Run    // every run that was read, those that have ended too
+	alive   ledger.AliveBody   // when the agent was heard last that a run is delegated to
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
@@ -36,7 +38,7 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	var operators names
 	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
-	g.reads = append(append(g.reads, a.holdable()...), a.overRefs(r)...)
+	g.reads = append(append(append(g.reads, a.holdable()...), a.overRefs(r)...), a.runRefs(r)...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
 		return g, err
 	}
@@ -44,8 +46,25 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	own, read := ledger.Of(r.Agent, r.Principal), len(g.reads)
 	g.reads = append(g.reads, under(ledger.Request, own), under(ledger.Order, own))
 	g.reads = append(g.reads, a.typeRefs(g.Agents[r.Agent])...)
-	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil || len(operators) == 0 {
+	id := g.RunOf(r)
+	run, open := g.Run(r.Agent, id)
+	if open {
+		g.reads = append(g.reads, chainRefs(run)...) // what it was delegated by
+	} else if id != "" && id != r.Run {
+		g.reads = append(g.reads, key(ledger.Run, ledger.RunKey(r.Agent, id))) // a session is bound to it
+	}
+	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil {
 		return g, err
+	}
+	if run, now := g.Run(r.Agent, id); now && !open && len(run.Chain) > 0 {
+		read = len(g.reads)
+		g.reads = append(g.reads, chainRefs(run)...)
+		if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil {
+			return g, err
+		}
+	}
+	if len(operators) == 0 {
+		return g, nil
 	}
 	read = len(g.reads)
 	for _, name := range append(operators, r.Agent, r.Principal) { // whether an operator's key is also the requester's
@@ -110,6 +129,10 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 			g.recent = v
 		case ledger.TallyBody:
 			g.tallies = append(g.tallies, v)
+		case interlock.Run:
+			g.named = append(g.named, v)
+		case ledger.AliveBody:
+			g.alive = v
 		}
 		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer

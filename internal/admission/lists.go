@@ -140,3 +140,8 @@ func (a *Admission) Pending(ctx context.Context, limit int) (int, error) {
 	n, err := a.config.Store.Count(ctx, under(ledger.Request, ledger.Is(interlock.RequestPending)), span)
 	return max(n-over, 0), err
 }
+
+// RunsUnder returns runs under one of their marks, newest first. Without a limit it is all of them.
+func RunsUnder(ctx context.Context, from Ledger, mark string, limit int) (List[interlock.Run], error) {
+	return listed[interlock.Run](ctx, from, under(ledger.Run, mark), ledger.Before(-1, limit))
+}

@@ -18,6 +18,7 @@ func (d *decisionWire) encode() (json.RawMessage, error) {
 
 func (d *decisionWire) write(w *strictjson.Writer) {
 	w.Open()
+	w.OptionalString("accountable_human", d.Accountable)
 	w.OptionalString("block", d.Block)
 	if d.Canary {
 		w.Name("canary")
@@ -29,6 +30,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	}
 	w.Name("decision")
 	writeDecision(w, &d.Decision)
+	if d.Basis != nil {
+		w.Name("delegation")
+		w.General(d.Basis)
+	}
 	w.OptionalString("door", d.Door)
 	w.Name("execution")
 	d.Execution.write(w)

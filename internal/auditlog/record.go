@@ -38,39 +38,44 @@ type DecisionRecord struct {
 	Loop     *interlock.Loop
 	Upstream *interlock.Upstream
 	Failed   *interlock.Failures
-	Origin   *interlock.Origin // where the action's values come from
-	Uses     []interlock.Taken // what it took from limits
-	Handed   bool              // it went on to `interlock exec`, which decides it again; an approval is left for that
+	Origin   *interlock.Origin   // where the action's values come from
+	Uses     []interlock.Taken   // what it took from limits
+	Basis    *interlock.RunBasis // what its registered run rests on: everybody it was delegated by
+	// the human who answers for what agents of this type do, where the ruleset defines types
+	Accountable string
+	Handed      bool // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
 type (
 	decisionWire struct {
-		User      string                 `json:"user"`
-		Requester interlock.Requester    `json:"requester"`
-		Door      string                 `json:"door,omitempty"`
-		Carrier   string                 `json:"harness_event,omitempty"`
-		Workspace string                 `json:"workspace,omitempty"`
-		Proposed  proposedWire           `json:"proposed"`
-		Recent    []interlock.PastAction `json:"recent,omitempty"`
-		Gate1     gateWire               `json:"gate_1"`
-		Gate2     gateWire               `json:"gate_2"`
-		Final     interlock.Verdict      `json:"final_decision"`
-		Execution executionWire          `json:"execution"`
-		Orders    []string               `json:"suppressions,omitempty"`
-		Grants    []string               `json:"grants,omitempty"`
-		Loop      *interlock.Loop        `json:"loop,omitempty"`
-		Block     string                 `json:"block,omitempty"`
-		Canary    bool                   `json:"canary,omitempty"`
-		Danger    *dangerWire            `json:"danger_audit,omitempty"`
-		Upstream  *interlock.Upstream    `json:"upstream,omitempty"`
-		Failed    *interlock.Failures    `json:"failed,omitempty"`
-		Origin    *interlock.Origin      `json:"origin,omitempty"`
-		Pin       *interlock.Pin         `json:"pin,omitempty"`
-		Request   string                 `json:"request,omitempty"`
-		Decision  interlock.Decision     `json:"decision"`
-		Uses      []interlock.Taken      `json:"uses,omitempty"`
-		Cut       []cutWire              `json:"truncated,omitempty"`
+		User        string                 `json:"user"`
+		Requester   interlock.Requester    `json:"requester"`
+		Door        string                 `json:"door,omitempty"`
+		Carrier     string                 `json:"harness_event,omitempty"`
+		Workspace   string                 `json:"workspace,omitempty"`
+		Proposed    proposedWire           `json:"proposed"`
+		Recent      []interlock.PastAction `json:"recent,omitempty"`
+		Gate1       gateWire               `json:"gate_1"`
+		Gate2       gateWire               `json:"gate_2"`
+		Final       interlock.Verdict      `json:"final_decision"`
+		Execution   executionWire          `json:"execution"`
+		Orders      []string               `json:"suppressions,omitempty"`
+		Grants      []string               `json:"grants,omitempty"`
+		Loop        *interlock.Loop        `json:"loop,omitempty"`
+		Block       string                 `json:"block,omitempty"`
+		Canary      bool                   `json:"canary,omitempty"`
+		Danger      *dangerWire            `json:"danger_audit,omitempty"`
+		Upstream    *interlock.Upstream    `json:"upstream,omitempty"`
+		Failed      *interlock.Failures    `json:"failed,omitempty"`
+		Origin      *interlock.Origin      `json:"origin,omitempty"`
+		Pin         *interlock.Pin         `json:"pin,omitempty"`
+		Basis       *interlock.RunBasis    `json:"delegation,omitempty"`
+		Accountable string                 `json:"accountable_human,omitempty"`
+		Request     string                 `json:"request,omitempty"`
+		Decision    interlock.Decision     `json:"decision"`
+		Uses        []interlock.Taken      `json:"uses,omitempty"`
+		Cut         []cutWire              `json:"truncated,omitempty"`
 	}
 	proposedWire struct {
 		Type    interlock.Kind   `json:"action_type"`
@@ -161,38 +166,12 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
+	w.Basis, w.Accountable = r.Basis, r.Accountable
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}
 	w.Cut = c.cut
 	return w
-}
-
-// gates splits a decision into what the deterministic gates and what the judge said.
-func gates(d interlock.Decision) (first, second gateWire) {
-	second = gateWire{Result: "not_run", Reason: "no judge was asked"}
-	result := interlock.Allow
-	judged, objected := false, false
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		named := gateWire{Result: f.Verdict.String(), Rule: f.Rule, Layer: f.Layer, Reason: f.Reason}
-		if f.Gate == judgeGate {
-			if !judged || f.Verdict.String() != second.Result {
-				second = named
-			}
-			judged = true
-			continue
-		}
-		objected = true
-		if f.Verdict.Compare(result) > 0 {
-			result, first = f.Verdict, named
-		}
-	}
-	if !objected && !judged {
-		result = d.Verdict
-	}
-	first.Result = result.String()
-	return first, second
 }
 
 // A cutter shortens values to a bound and remembers what it shortened.

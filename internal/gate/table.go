@@ -77,6 +77,8 @@ var rows = Table{
 	{Name: "origin", Check: Origin, About: AboutRun, Counts: true},
 	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Counts: true, Part: Operation},
 	{Name: "scope", Check: Scope, Counts: true},
+	{Name: "type", Check: Type, Counts: true},
+	{Name: "cedar", Check: Cedar, Counts: true},
 	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Counts: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
 	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true, Counts: true},

@@ -141,6 +141,7 @@ type Config struct {
 	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
 	Past    Past                        // optional: what other rules would have decided; asked for on the local door
 	Waits   Waits                       // optional: lets the side that asked wait for the answer
+	Runs    Runs                        // optional: registers runs and ends them
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
@@ -258,11 +259,17 @@ const (
 	routeWhatIf
 	routeShadow
 	routeWait
+	routeRuns
+	routeRunEnd
+	routeTurn
+	routeHeartbeat
+	routeBind
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
-	"whatif", "shadow", "wait"}
+	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
+	"run_session"}
 
 func routeOf(path string) route {
 	switch path {
@@ -272,6 +279,10 @@ func routeOf(path string) route {
 		return routeOutcome
 	case "/v1/heard":
 		return routeHeard
+	case "/v1/runs":
+		return routeRuns
+	case "/v1/heartbeat":
+		return routeHeartbeat
 	case "/v1/whatif":
 		return routeWhatIf
 	case "/v1/shadow":
@@ -300,6 +311,9 @@ func routeOf(path string) route {
 	if _, waits := waitPath(path); waits {
 		return routeWait
 	}
+	if _, of := runPath(path); of != routeUnknown {
+		return of
+	}
 	if governs(path) {
 		return routeGovernance
 	}
@@ -327,7 +341,8 @@ func (x *exchange) serve() {
 		x.server.config.MCP.ServeHTTP(seen, x.body.in(x.r))
 		x.status = seen.status
 		return
-	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations:
+	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
+		routeHeartbeat, routeBind:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -376,6 +391,8 @@ func (x *exchange) hand() {
 		x.heard()
 	case routeWait:
 		x.wait()
+	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
+		x.runs()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

@@ -26,6 +26,9 @@ import (
 // anID is what may stand for {id} in a path.
 const anID = "apr_0123456789ab"
 
+// aRun is what may stand there in the path of a run.
+const aRun = "run_0123456789abcdef01234567"
+
 const openAPIFile = "../../docs/openapi.yaml"
 
 // An operation is one path of the API as the document describes it. What its bodies hold is read off the types themselves.
@@ -58,6 +61,16 @@ func operations() []operation {
 		}](), also: []int{404}, about: "Record what executing an action did."},
 		{path: "/v1/requests/{id}/wait", method: "post", id: "wait", body: typeOf[waitBody](), answer: typeOf[answeredBody](), also: []int{404},
 			about: "Wait until a question is answered; as server-sent events where those are accepted."},
+		{path: "/v1/runs", method: "post", id: "registerRun", body: typeOf[runBody](), answer: typeOf[interlock.Run](),
+			also: []int{404}, about: "Register a run, or delegate one: what is done in it is held against the types of all who delegated it."},
+		{path: "/v1/runs/{id}/end", method: "post", id: "endRun", body: typeOf[runEndBody](), answer: typeOf[interlock.Run](),
+			also: []int{404}, about: "End a run, and all that it has delegated."},
+		{path: "/v1/runs/{id}/turns", method: "post", id: "turn", body: typeOf[turnBody](), answer: typeOf[turnAnswer](),
+			also: []int{404}, about: "Count one more turn of a conversation between agents. 429: there are no more, and the message says who decides."},
+		{path: "/v1/runs/{id}/session", method: "post", id: "bindRun", body: typeOf[bindBody](), answer: typeOf[boundAnswer](),
+			also: []int{404}, about: "Have what a harness does in one of its sessions count as done in a run, where types are in use."},
+		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
+			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
 			Heard bool `json:"heard"`
 		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
@@ -131,7 +144,11 @@ func TestOpenAPIHasEveryPath(t *testing.T) {
 		if !strings.Contains(o.path, "{") { // what has a part that varies is no constant there
 			described = append(described, o.path)
 		}
-		if route := routeOf(strings.ReplaceAll(o.path, "{id}", anID)); route == routeUnknown || route == routeGovernance {
+		id := anID
+		if strings.HasPrefix(o.path, "/v1/runs/") {
+			id = aRun
+		}
+		if route := routeOf(strings.ReplaceAll(o.path, "{id}", id)); route == routeUnknown || route == routeGovernance {
 			t.Errorf("%s is described and not served", o.path)
 		}
 	}
@@ -192,7 +209,7 @@ func (d *apiDocument) check(request, response string) (id, problem string) {
 		return "", err.Error()
 	}
 	for _, o := range operations() {
-		if o.path != requestIDs.ReplaceAllString(target.Path, "{id}") || strings.ToLower(words[0]) != o.method {
+		if o.path != runIDs.ReplaceAllString(requestIDs.ReplaceAllString(target.Path, "{id}"), "{id}") || strings.ToLower(words[0]) != o.method {
 			continue
 		}
 		if status == http.StatusRequestHeaderFieldsTooLarge {

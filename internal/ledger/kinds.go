@@ -31,6 +31,9 @@ const (
 	Failed     = "failed"     // which actions of an agent failed lately, as far as a gateway carried them out
 	Hold       = "hold"       // that nothing is decided under something until an operator clears it
 	Signal     = "signal"     // what observers told of an agent last
+	Run        = "run"        // a piece of work that an agent registered, or that was delegated to it
+	RunCount   = "run_count"  // what is counted of runs: of an agent, of an orchestration, of a task
+	Alive      = "alive"      // when an agent said last that it is there
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
@@ -197,6 +200,12 @@ func Kinds() []Kind {
 			swept: true, note: true, body: of(subscriptionAbout, nil, nil), most: MaxSubscriptions},
 		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
 			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
+		{Name: Run, Writer: ByAction, Proved: "", Lives: "for ever, open until it ends", body: of(runAbout, runStands, runInto),
+			next: runNext, owner: runOwner},
+		{Name: RunCount, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(runCountAbout, nil, runCountInto),
+			next: runCountNext, owner: runCountOwner},
+		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
+			body: of(aliveAbout, nil, nil)},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
 			owner: holdOwner},
 		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},

@@ -79,6 +79,10 @@ func samples(t testing.TB) map[string]struct {
 	used, _ = used.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, now)
 	add(ledger.Usage, used.Key, used, "until")
 	add(ledger.Settled, "e", ledger.SettledBody{Event: "e", At: now}, "until")
+	add(ledger.Run, ledger.RunKey("builder", "r"), interlock.Run{ID: "r", Agent: "builder", Orchestration: "o", Parent: "p", Created: now},
+		"all", "runs\x00builder", "named\x00r", "in\x00o", "under\x00p")
+	add(ledger.RunCount, ledger.AgentTally("builder"), ledger.RunCountBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
+	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

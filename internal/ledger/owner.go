@@ -22,6 +22,8 @@ const (
 	ownerCarried     = "carried\x00"
 	ownerCounter     = "counter\x00"
 	ownerDefinition  = "definition\x00"
+	ownerRun         = "run\x00"
+	ownerTally       = "tally\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -114,6 +116,10 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCounter + ref.Key
 		case Definition:
 			return ownerDefinition + ref.Key
+		case Run:
+			return ownerRun + ref.Key
+		case RunCount:
+			return ownerTally + ref.Key
 		}
 		return ""
 	}

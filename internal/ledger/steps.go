@@ -292,6 +292,10 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Usage, v.Key
 		case SettledBody:
 			r.Kind, r.Key = Settled, v.Event
+		case interlock.Run:
+			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
+		case RunCountBody:
+			r.Kind, r.Key = RunCount, v.Name
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -58,6 +58,15 @@ func (c *checker) document(d *Document) error {
 			return err
 		}
 	}
+	if err := c.types(d.Types); err != nil {
+		return err
+	}
+	if err := c.cedar(d.Cedar); err != nil {
+		return err
+	}
+	if err := c.runs(d.Runs); err != nil {
+		return err
+	}
 	if len(d.Governance) > 0 && !c.user {
 		return c.doc.Errorf("/governance", "the program's own cases stand beside the code that runs them")
 	}

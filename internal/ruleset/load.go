@@ -85,7 +85,7 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "scope"} {
+	for _, member := range [...]string{"cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "runs", "scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
 		}
@@ -133,6 +133,15 @@ func (l *loader) add(d *Document, user bool) {
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)
+	for _, t := range d.Types {
+		if r.types[t.Name] = t; len(t.Users) > 0 {
+			r.userTypes = append(r.userTypes, t.Name)
+		}
+	}
+	r.cedar = append(r.cedar, d.Cedar...)
+	if d.Runs != nil {
+		r.runs, r.runsSet = *d.Runs, true
+	}
 }
 
 // compile compiles a pattern that was checked before. If it does not compile after all it matches everything: a rule that

@@ -48,7 +48,15 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 	if less {
 		out = append(out, "loop")
 	}
-	return out, err
+	if err != nil {
+		return out, err
+	}
+	types, err := loosenedTypes(from, to)
+	if err != nil {
+		return out, err
+	}
+	policies, err := loosenedCedar(from, to)
+	return append(append(out, types...), policies...), err
 }
 
 // loosenedLoop reports whether what is said of monitored executions is no longer said, or a single setting is another.

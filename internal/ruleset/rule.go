@@ -20,6 +20,10 @@ type Document struct {
 	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
 	Maso       *MasoRules   `json:"maso,omitempty"`
 
+	Types []*Type        `json:"types,omitempty"` // of agents: what they may do at most; operators' only
+	Cedar []*CedarPolicy `json:"cedar,omitempty"` // policies that object by who asks and when; operators' only
+	Runs  *RunRules      `json:"runs,omitempty"`  // of agents that delegate to each other; operators' only
+
 	Governance []GovernanceCase `json:"governance,omitempty"` // tests of who may order and answer what; operators' only
 }
 

@@ -36,6 +36,11 @@ type Ruleset struct {
 	governance []GovernanceCase
 	maso       MasoRules
 	limits     []*Limit // by id
+	types      map[string]*Type
+	userTypes  []string // names of the types that bound what people have begun, sorted
+	runs       RunRules
+	cedar      []*CedarPolicy
+	runsSet    bool
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked
@@ -64,7 +69,7 @@ func Verify(defaults map[string][]byte) error {
 }
 
 func load(defaults map[string][]byte, digests map[string]string, user map[string][]byte, verify bool) (*Ruleset, error) {
-	r := &Ruleset{profiles: map[string]*Profile{}}
+	r := &Ruleset{profiles: map[string]*Profile{}, types: map[string]*Type{}}
 	l := loader{ruleset: r, ids: map[string]string{}, limits: map[string]string{}, own: map[string]bool{}, verify: verify, sums: digests}
 	var sums struct {
 		Defaults []string `json:"defaults"`
@@ -97,6 +102,8 @@ func load(defaults map[string][]byte, digests map[string]string, user map[string
 // finish sorts what was loaded and prepares the tables that answer questions.
 func (r *Ruleset) finish() {
 	r.finishLoop()
+	sort.Slice(r.cedar, func(i, j int) bool { return r.cedar[i].id < r.cedar[j].id })
+	r.userTypes = sortedUnique(slices.Clone(r.userTypes))
 	sort.Slice(r.rules, func(i, j int) bool { return r.rules[i].ID < r.rules[j].ID })
 	for i, rule := range r.rules {
 		rule.position = i

@@ -89,6 +89,7 @@ func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.Tes
 func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action,
 	recent []interlock.PastAction,
 	now time.Time, fetched []string, written ...string) interlock.Decision {
+	rules = rules.Plain() // what a rule says, it says of everybody
 	snapshot := Snapshot(rules)
 	snapshot.View.Written, snapshot.View.Fetched = written, fetched
 	snapshot.Profile, snapshot.Recent, snapshot.Taken = profile, recent, now
@@ -115,7 +116,8 @@ func Run(rules *ruleset.Ruleset, analyser *impact.Analyser) (cases int, problems
 			}
 		}
 	}
-	return cases, problems
+	n, more := runCedar(rules, analyser)
+	return cases + n, append(problems, more...)
 }
 
 // A Result is how one test of a rule came out.

@@ -61,6 +61,10 @@ func (w *Writer) Snapshot(s *interlock.Snapshot) {
 		w.Name("recent")
 		List(w, s.Recent, (*Writer).PastAction)
 	}
+	if s.Run != nil {
+		w.Name("run")
+		w.General(s.Run)
+	}
 	if s.Sandboxed {
 		w.Name("sandboxed")
 		w.Bool(true)

@@ -43,7 +43,9 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		interlock.Grant{ID: "grant", Agent: "bot", Principal: "ann", Times: 2, Left: 2, Expires: storagetest.Now.Add(time.Hour)},
 		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"}, ledger.CounterBody{Name: "n", Left: 3},
 		ledger.BreakerBody{Name: "agent:bot", Cycles: []time.Time{storagetest.Now}}, held("agent", "bot"), held("type", "worker"),
-		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now})
+		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now},
+		interlock.Run{ID: "r", Agent: "bot", Orchestration: "r", Created: storagetest.Now, Until: storagetest.Now},
+		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -58,7 +60,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 	commit(answered.Answered(*storagetest.Yes("answered")), interlock.AgentRecord{ID: "bot", Principal: "ann", Revoked: storagetest.Now},
 		interlock.OperatorRecord{Name: "olga", Role: "viewer", Revoked: storagetest.Now},
 		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:03"},
-		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now, storagetest.Now}})
+		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now, storagetest.Now}},
+		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 2, Open: 1, Delegated: 1})
 	return path, func(kind, key string) {
 		t.Helper()
 		result, err := db.Exec("UPDATE rows SET (body, version, owner, proof) = "+
@@ -90,6 +93,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
+		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -124,6 +128,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
 		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
+		ledger.Run: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
@@ -131,7 +136,8 @@ func TestEditsOfWhatStands(t *testing.T) {
 			t.Errorf("the test does not know whether %s is proved", kind.Name)
 		}
 	}
-	second := map[string]bool{ledger.Agent: true, ledger.Operator: true, ledger.Request: true, ledger.Attempts: true, ledger.Pin: true}
+	second := map[string]bool{ledger.Agent: true, ledger.Operator: true, ledger.Request: true, ledger.Attempts: true, ledger.Pin: true,
+		ledger.RunCount: true}
 	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
 		{ledger.Hold, "system:all"}}
 	for kind, key := range keys {

@@ -85,6 +85,9 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Signal, "drift\x00agent\x00", ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "agent"}, At: Now}),
 		row(t, ledger.Breaker, "agent:agent", ledger.BreakerBody{Name: "agent:agent", Blocks: []time.Time{Now}}),
 		row(t, ledger.Tally, "agent:agent", ledger.TallyBody{Name: "agent:agent", Counts: phase.Tally{}.With(Now, true)}),
+		row(t, ledger.Run, ledger.RunKey("agent", "r"), interlock.Run{ID: "r", Agent: "agent", Orchestration: "o", Parent: "p", Created: Now}),
+		row(t, ledger.RunCount, ledger.AgentTally("agent"), ledger.RunCountBody{Name: ledger.AgentTally("agent"), Seq: 1, Delegated: 1}),
+		row(t, ledger.Alive, "agent", ledger.AliveBody{Agent: "agent", At: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
 	used, _ := ledger.UsageBody{Key: "u"}.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, Now)

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+)
+
+type runsCommand struct {
+	List runsList `cmd:"" default:"withargs" help:"List the runs that are open, newest first."`
+	Show runsShow `cmd:"" help:"Show one run, with what it was delegated by and what it has delegated."`
+}
+
+type runsList struct {
+	listFlags
+	Agent string `help:"Of this agent alone." placeholder:"NAME"`
+	Ended bool   `help:"Those that have ended instead."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Run lists runs.
+func (c *runsList) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	mark := ledger.All
+	switch {
+	case c.Ended && c.Agent != "":
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--agent", "is for runs that are open"))
+	case c.Ended:
+		mark = ledger.RunsEnded
+	case c.Agent != "":
+		mark = ledger.RunsOf(c.Agent)
+	}
+	runs, err := admission.RunsUnder(p.ctx, opened, mark, c.limit())
+	if err != nil {
+		return err
+	}
+	defer c.more(p, runs.More())
+	if c.JSON {
+		return writeLine(p.stdout, append([]interlock.Run{}, runs.Rows...))
+	}
+	if len(runs.Rows) == 0 {
+		_, err = fmt.Fprintln(p.stdout, "no runs")
+		return err
+	}
+	s := p.screen()
+	runTable(runs.Rows, now()).print(s)
+	return s.show()
+}
+
+// runTable lists runs in the order they are given.
+func runTable(runs []interlock.Run, at time.Time) *table {
+	t := newTable("RUN", "STATUS", "AGE", "TIME LEFT", "AGENT**", "ON BEHALF OF*", "TASK**")
+	for _, r := range runs {
+		left, behalf := "-", "-"
+		if !r.Until.IsZero() && r.Ended.IsZero() {
+			left = span(r.Until.Sub(at))
+		}
+		if len(r.Chain) > 0 {
+			behalf = printable(r.Chain[0].Agent)
+		}
+		t.row(r.ID, string(r.Status), age(at.Sub(r.Created)), left, printable(r.Agent), behalf, orDash(printable(r.Task)))
+		if r.Ended.IsZero() {
+			t.styled("STATUS", yellow)
+		} else {
+			t.styled("STATUS", faint)
+		}
+	}
+	return t
+}
+
+type runsShow struct {
+	ID   string `arg:"" help:"The run's id." placeholder:"ID"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// A runShown is a run with those it has delegated.
+type runShown struct {
+	interlock.Run
+	Delegated []interlock.Run `json:"delegated,omitempty"`
+}
+
+// Run shows one run.
+func (c *runsShow) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	found, err := admission.RunsUnder(p.ctx, opened, ledger.RunNamed(c.ID), 1)
+	if err != nil {
+		return err
+	}
+	if len(found.Rows) == 0 {
+		return interlock.Errorf(interlock.CodeNotFound, "ID", "no run of this name is registered")
+	}
+	below, err := admission.RunsUnder(p.ctx, opened, ledger.RunUnder(c.ID), maxListed)
+	if err != nil {
+		return err
+	}
+	shown := runShown{found.Rows[0], below.Rows}
+	if c.JSON {
+		return writeLine(p.stdout, shown)
+	}
+	r := shown.Run
+	lines := [][2]string{{"run", r.ID}, {"status", string(r.Status)}, {"agent", r.Agent}, {"principal", r.Principal}, {"task", r.Task},
+		{"tools", strings.Join(r.Tools, ", ")}, {"orchestration", r.Orchestration}, {"registered", r.Created.Local().Format(time.RFC3339)}}
+	if !r.Until.IsZero() {
+		lines = append(lines, [2]string{"until", r.Until.Local().Format(time.RFC3339)})
+	}
+	for _, by := range r.Chain {
+		lines = append(lines, [2]string{"on behalf of", by.Agent + " in " + by.Run})
+	}
+	for _, b := range shown.Delegated {
+		lines = append(lines, [2]string{"delegated to", b.Agent + " in " + b.ID})
+	}
+	if !r.Ended.IsZero() {
+		lines = append(lines, [2]string{"ended", r.Ended.Local().Format(time.RFC3339) + " by " + r.By}, [2]string{"why", r.Why})
+	}
+	for _, l := range lines {
+		if l[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%-14s %s\n", l[0], printable(l[1])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,377 @@
+package admission
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
+)
+
+// The bounds of what a run is registered with.
+const (
+	maxRunName   = 128 // bytes of a key, a task, a tool, a conversation
+	maxRunTools  = 64
+	maxRunWhy    = 500
+	maxFields    = 64
+	maxRunResult = 1 << 20 // bytes
+	maxBox       = 31 * 24 * time.Hour
+)
+
+// A registering is one request to register a run, while it is carried out.
+type registering struct {
+	by     interlock.Requester // who asks
+	to     string              // the agent that is to hold it
+	q      interlock.RunRequest
+	id     string
+	rules  *ruleset.Ruleset
+	ground ground
+	now    time.Time
+}
+
+// RegisterRun registers a run of the requester's, or one that the requester delegates to another agent within a run of its own. The
+// same request again is the same run. Who asks is the door's to have found out: a run can be used and ended by its agent, and ended
+// by those it was delegated by.
+func (a *Admission) RegisterRun(ctx context.Context, by interlock.Requester, q interlock.RunRequest) (run interlock.Run, err error) {
+	if err := checkRun(by, q); err != nil {
+		return run, a.refuseRun(ctx, by, err)
+	}
+	q.Task = a.redact(q.Task)
+	r := registering{by: by, to: by.Agent, q: q, rules: a.force.Load().Rules}
+	if q.Agent != "" {
+		r.to = q.Agent
+	}
+	if r.id, err = a.runID(by, q); err != nil {
+		return run, err
+	}
+	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {
+		err := a.groundOfRun(ctx, load, &r)
+		return r.ground, err
+	}, func(standing ledger.Standing) (ledger.Change, error) {
+		r.now = a.config.Now().UTC().Truncate(time.Microsecond)
+		known, found := r.again()
+		if found {
+			run = known
+			return ledger.Change{}, errors.Join(errUnchanged, r.same(known))
+		}
+		if run, err = r.run(standing); err != nil {
+			return ledger.Change{}, err
+		}
+		return a.registration(&r, run, standing)
+	})
+	if errors.Is(err, errUnchanged) {
+		refused := (*interlock.Error)(nil)
+		if !errors.As(err, &refused) {
+			return run, nil
+		}
+		err = refused
+	}
+	if err != nil {
+		return interlock.Run{}, a.refuseRun(ctx, by, err)
+	}
+	return run, nil
+}
+
+// refuseRun records that a run was not registered, was not ended or took no turn, where that is the request's own fault. What
+// bounds how many there may be is an alert as well.
+func (a *Admission) refuseRun(ctx context.Context, by interlock.Requester, cause error) error {
+	refused := (*interlock.Error)(nil)
+	if !errors.As(cause, &refused) || by.Agent == "" {
+		return cause
+	}
+	change := ledger.Change{}
+	err := a.append(&change, interlock.EventRefusal, by, "agent",
+		auditlog.RefusalRecord{Door: "runs", Code: string(refused.Code), Reason: reason(refused)})
+	if err == nil && refused.Code == interlock.CodeLimited {
+		err = a.alarm(&change, by, "run-limited", reason(refused))
+	}
+	if err == nil {
+		_, err = a.config.Store.Commit(ctx, change)
+	}
+	if err != nil {
+		return err
+	}
+	return cause
+}
+
+// checkRun refuses a request that says too much, or what nobody could read.
+func checkRun(by interlock.Requester, q interlock.RunRequest) error {
+	if by.Agent == "" {
+		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every run has an agent")
+	}
+	for _, one := range []struct{ field, text string }{{"/key", q.Key}, {"/agent", q.Agent}, {"/task", q.Task}} {
+		if err := plainName(one.field, one.text); err != nil {
+			return err
+		}
+	}
+	if q.Parent != "" && !ledger.Registered(q.Parent) {
+		return interlock.Errorf(interlock.CodeInvalid, "/parent", "is no id of a registered run: run_ and 24 digits")
+	}
+	if len(q.Tools) > maxRunTools {
+		return interlock.Errorf(interlock.CodeInvalid, "/tools", "has more than %d entries", maxRunTools)
+	}
+	for _, tool := range q.Tools {
+		if err := plainName("/tools", tool); err != nil || tool == "" {
+			return errors.Join(err, interlock.Errorf(interlock.CodeInvalid, "/tools", "has an entry that names nothing"))
+		}
+	}
+	if q.Box < 0 || q.Box > int(maxBox/time.Second) {
+		return interlock.Errorf(interlock.CodeInvalid, "/time_box_seconds", "is from 1 to %d", int(maxBox/time.Second))
+	}
+	return checkOutput(q.Output)
+}
+
+func checkOutput(o *interlock.RunOutput) error {
+	if o == nil {
+		return nil
+	}
+	if !slices.Contains([]string{"object", "array", "string", "number", "boolean"}, o.Kind) {
+		return interlock.Errorf(interlock.CodeInvalid, "/output/kind", "is one of object, array, string, number and boolean")
+	}
+	if len(o.Fields) > maxFields || o.Kind != "object" && len(o.Fields) > 0 {
+		return interlock.Errorf(interlock.CodeInvalid, "/output/fields", "are of an object, %d at most", maxFields)
+	}
+	for _, field := range o.Fields {
+		if err := plainName("/output/fields", field); err != nil || field == "" {
+			return errors.Join(err, interlock.Errorf(interlock.CodeInvalid, "/output/fields", "has an entry that names nothing"))
+		}
+	}
+	if o.Bytes < 0 || o.Bytes > maxRunResult {
+		return interlock.Errorf(interlock.CodeInvalid, "/output/bytes", "is from 1 to %d", maxRunResult)
+	}
+	return nil
+}
+
+// plainName refuses names that are too long or hold what nobody sees.
+func plainName(field, text string) error {
+	if len(text) > maxRunName {
+		return interlock.Errorf(interlock.CodeInvalid, field, "is longer than %d bytes", maxRunName)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+		return interlock.Errorf(interlock.CodeInvalid, field, "holds a character that can't be seen")
+	}
+	return nil
+}
+
+// runID makes a run's id: out of the caller's key, so that the same one is the same run, or out of nothing.
+func (a *Admission) runID(by interlock.Requester, q interlock.RunRequest) (string, error) {
+	if q.Key == "" {
+		id, err := a.random(12)
+		return "run_" + id, err
+	}
+	sum := sha256.Sum256([]byte("interlock/run/v1\x00" + by.Agent + "\x00" + q.Key))
+	return "run_" + hex.EncodeToString(sum[:12]), nil
+}
+
+// groundOfRun loads what registering a run turns on.
+func (a *Admission) groundOfRun(ctx context.Context, load loader, r *registering) error {
+	refs := []ledger.Ref{key(ledger.Agent, r.by.Agent), under(ledger.Run, ledger.RunNamed(r.id)),
+		key(ledger.RunCount, ledger.AgentTally(r.to))}
+	if r.to != r.by.Agent {
+		refs = append(refs, key(ledger.Agent, r.to), key(ledger.Alive, r.to))
+	}
+	if r.q.Task != "" {
+		refs = append(refs, key(ledger.RunCount, ledger.TaskTally(r.to, r.q.Task)))
+	}
+	if r.q.Parent != "" {
+		refs = append(refs, key(ledger.Run, ledger.RunKey(r.by.Agent, r.q.Parent)))
+	}
+	r.ground = ground{reads: refs}
+	if err := a.extend(ctx, load, &r.ground, new(names), refs); err != nil {
+		return err
+	}
+	parent, open := r.ground.Run(r.by.Agent, r.q.Parent)
+	if !open {
+		return nil
+	}
+	more := append(chainRefs(parent), key(ledger.RunCount, ledger.RunTally(parent.Orchestration)))
+	r.ground.reads = append(r.ground.reads, more...)
+	return a.extend(ctx, load, &r.ground, new(names), more)
+}
+
+// again is the run that the same key has registered before, whether or not it has ended.
+func (r *registering) again() (interlock.Run, bool) {
+	for _, known := range r.ground.named {
+		if known.ID == r.id {
+			return known, true
+		}
+	}
+	return interlock.Run{}, false
+}
+
+// same refuses another request under a key that is taken.
+func (r *registering) same(known interlock.Run) error {
+	if known.Agent != r.to || known.Parent != r.q.Parent || known.Task != r.q.Task || !slices.Equal(known.Tools, r.q.Tools) {
+		return interlock.Errorf(interlock.CodeConflict, "/key", "names another run already; choose another")
+	}
+	return nil
+}
+
+// run is the run that is to be registered, or why it can't be.
+func (r *registering) run(standing ledger.Standing) (interlock.Run, error) {
+	for _, who := range []string{r.by.Agent, r.to} {
+		if err := inOffice(interlock.Requester{Agent: who}, standing, r.now); err != nil {
+			return interlock.Run{}, err
+		}
+	}
+	run := interlock.Run{ID: r.id, Agent: r.to, Principal: owned(r.by, standing).Principal, Orchestration: r.id, Task: r.q.Task,
+		Tools: r.q.Tools, Output: r.q.Output, Key: r.q.Key, Created: r.now, Status: interlock.RunOpen}
+	if r.q.Box > 0 {
+		run.Until = r.now.Add(time.Duration(r.q.Box) * time.Second)
+	}
+	var err error
+	if r.q.Parent == "" {
+		err = r.begins(standing)
+	} else {
+		err = r.delegates(&run, standing)
+	}
+	if err == nil {
+		err = r.bounded(run, standing)
+	}
+	return run, err
+}
+
+// begins looks at a run that nobody has delegated.
+func (r *registering) begins(standing ledger.Standing) error {
+	own := r.rules.TypeOf(agentOf(r.by, standing))
+	switch {
+	case r.to != r.by.Agent:
+		return interlock.Errorf(interlock.CodeInvalid, "/parent", "is missing; work is delegated within a run of one's own")
+	case r.rules.Typed() && own.Runs == ruleset.RunsDelegated:
+		return interlock.Errorf(interlock.CodeUnauthorized, "/parent",
+			"is missing; agents of the type %s begin nothing by themselves (runs)", own.Name)
+	case standing.Tally(ledger.AgentTally(r.to)).Delegated > 0:
+		return interlock.Errorf(interlock.CodeUnauthorized, "/parent",
+			"is missing; an agent that holds a delegated run begins no other by itself until that has ended")
+	}
+	return nil
+}
+
+// delegates looks at a run that is delegated, and fills in by whom.
+func (r *registering) delegates(run *interlock.Run, standing ledger.Standing) error {
+	parent, open := standing.Run(r.by.Agent, r.q.Parent)
+	if !open || over(parent, r.now) {
+		return interlock.Errorf(interlock.CodeUnauthorized, "/parent", "is no open run of this agent")
+	}
+	if wrong := basisOf(interlock.Requester{Agent: r.by.Agent, Run: parent.ID}, standing, r.now).Wrong; wrong != "" {
+		return interlock.Errorf(interlock.CodeUnauthorized, "/parent", "%s", wrong)
+	}
+	if _, known := standing.Agents[r.to]; !known {
+		return interlock.Errorf(interlock.CodeNotFound, "/agent", "no agent of this name is registered; `interlock agent add` does it")
+	}
+	run.Parent, run.Orchestration = parent.ID, parent.Orchestration
+	run.Principal = standing.Agents[r.to].Principal
+	run.Chain = append([]interlock.RunLink{{Run: parent.ID, Agent: parent.Agent, Principal: parent.Principal}}, parent.Chain...)
+	if !parent.Until.IsZero() && (run.Until.IsZero() || parent.Until.Before(run.Until)) {
+		run.Until = parent.Until // nobody gives more time than there is
+	}
+	for n, by := range run.Chain {
+		if by.Agent == r.to {
+			return interlock.Errorf(interlock.CodeConflict, "/agent", "has delegated this itself; work goes round in no circle")
+		}
+		if deep := r.rules.Deep(r.typeOf(by.Agent, standing)); deep < n+1 {
+			return interlock.Errorf(interlock.CodeLimited, "/parent",
+				"what the agent %.80s has begun may be delegated on %d times (tier, runs.depth)", by.Agent, deep)
+		}
+	}
+	return r.responsive(standing)
+}
+
+func (r *registering) typeOf(agent string, standing ledger.Standing) *ruleset.Type {
+	return r.rules.TypeOf(agentOf(interlock.Requester{Agent: agent}, standing))
+}
+
+// responsive refuses to give work to an agent that has not been heard lately, where its type says that it is to be.
+func (r *registering) responsive(standing ledger.Standing) error {
+	within := time.Duration(r.typeOf(r.to, standing).Alive)
+	if within <= 0 || !r.ground.alive.At.IsZero() && r.now.Sub(r.ground.alive.At) <= within {
+		return nil
+	}
+	return interlock.Errorf(interlock.CodeUnavailable, "/agent",
+		"has not been heard for %s (alive); give the work to another, or send this again once it is there", within)
+}
+
+// bounded looks at how many runs there are already, how often the task was tried, and whether everybody has the tools it needs.
+func (r *registering) bounded(run interlock.Run, standing ledger.Standing) error {
+	own := r.typeOf(r.to, standing)
+	if open := own.Spawns().Open; standing.Tally(ledger.AgentTally(r.to)).Open >= open {
+		return interlock.Errorf(interlock.CodeLimited, "/agent", "holds %d open runs already, which is as many as its type lets (spawn.open)", open)
+	}
+	spawned := standing.Tally(r.spawner(run)).Spawned
+	holders := []string{r.to}
+	for _, by := range run.Chain {
+		holders = append(holders, by.Agent)
+	}
+	for _, agent := range holders {
+		t := r.typeOf(agent, standing)
+		bound := t.Spawns()
+		if within := time.Duration(bound.Within); spawned.Since(r.now, within).Number >= bound.Most {
+			return interlock.Errorf(interlock.CodeLimited, "/parent",
+				"%d runs were registered here within %s, which is as many as the type of the agent %.80s lets (spawn.most)",
+				bound.Most, within, agent)
+		}
+		for _, tool := range run.Tools {
+			if r.rules.Typed() && !t.Gives(tool) {
+				return interlock.Errorf(interlock.CodeUnauthorized, "/tools",
+					"names %.80q, which the type of the agent %.80s does not give", tool, agent)
+			}
+		}
+	}
+	if most := r.rules.Runs().Retries; run.Task != "" && standing.Tally(ledger.TaskTally(r.to, run.Task)).Attempts > most {
+		return interlock.Errorf(interlock.CodeLimited, "/task",
+			"was tried %d times by this agent and has not been completed; it is not tried again (runs.retries)", most+1)
+	}
+	return nil
+}
+
+// spawner names where it is counted how many runs are registered: in the orchestration, or of the agent that begins one.
+func (r *registering) spawner(run interlock.Run) string {
+	if run.Parent == "" {
+		return ledger.AgentTally(run.Agent)
+	}
+	return ledger.RunTally(run.Orchestration)
+}
+
+// maxSpawned bounds how many times of registering are remembered in one place, over the longest window a type may name.
+const maxSpawned = 10_000
+
+// registration is the change that registers a run: the run, what is counted of it, and its event.
+func (a *Admission) registration(r *registering, run interlock.Run, standing ledger.Standing) (ledger.Change, error) {
+	change := ledger.Change{Version: standing.Version}
+	count := func(name string, edit func(*ledger.RunCountBody)) {
+		t := standing.Tally(name)
+		for _, row := range change.Writes {
+			if was, ok := row.Value.(ledger.RunCountBody); ok && was.Name == name {
+				t = was
+				t.Seq--
+				change.Writes = slices.DeleteFunc(change.Writes, func(o ledger.Row) bool { return o.Kind == ledger.RunCount && o.Key == name })
+			}
+		}
+		t.Seq++
+		edit(&t)
+		change.Writes = append(change.Writes, ledger.Rows(t)...)
+	}
+	count(ledger.AgentTally(run.Agent), func(t *ledger.RunCountBody) {
+		if t.Open++; run.Parent != "" {
+			t.Delegated++
+		}
+	})
+	count(r.spawner(run), func(t *ledger.RunCountBody) {
+		t.Spawned = t.Spawned.Since(r.now, maxBox).With(r.now, maxBox, maxSpawned)
+	})
+	if run.Task != "" {
+		count(ledger.TaskTally(run.Agent, run.Task), func(t *ledger.RunCountBody) { t.Attempts++ })
+	}
+	change.Writes = append(change.Writes, ledger.Rows(run)...)
+	err := a.append(&change, interlock.EventRunRegistered, interlock.Requester{Agent: r.by.Agent, Principal: r.by.Principal, Run: run.ID},
+		"agent", auditlog.RunRecord{Run: run, Accountable: r.typeOf(run.Agent, standing).Accountable})
+	return change, err
+}

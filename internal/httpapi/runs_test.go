@@ -1,0 +1,46 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+
+	"interlock"
+)
+
+// RegisterRun answers a run that says what was asked; a task of "refused" is one.
+func (b *fakeBackend) RegisterRun(_ context.Context, by interlock.Requester, q interlock.RunRequest) (interlock.Run, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q.Task == "refused" {
+		return interlock.Run{}, interlock.Errorf(interlock.CodeLimited, "/task", "was tried 4 times")
+	}
+	b.events = append(b.events, fmt.Sprintf("RUN %s/%s: task=%q for=%q in=%q", by.Principal, by.Agent, q.Task, q.Agent, q.Parent))
+	return interlock.Run{ID: "run_0123456789abcdef01234567", Agent: by.Agent, Principal: by.Principal,
+		Orchestration: "run_0123456789abcdef01234567", Task: q.Task, Tools: q.Tools, Output: q.Output, Created: noon, Status: interlock.RunOpen}, nil
+}
+
+func (b *fakeBackend) EndRun(_ context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if by.Agent != "builder" {
+		return interlock.Run{}, interlock.Errorf(interlock.CodeNotFound, "/id", "no run of this name is this agent's, or was delegated by it")
+	}
+	b.events = append(b.events, fmt.Sprintf("RUN END %s %s: %s %s", by.Agent, id, end.Status, end.Result))
+	return interlock.Run{ID: id, Agent: by.Agent, Orchestration: id, Created: noon, Ended: noon, Status: end.Status}, nil
+}
+
+func (b *fakeBackend) Turn(_ context.Context, by interlock.Requester, id, conversation string) (int, error) {
+	if conversation == "over" {
+		return 0, interlock.Errorf(interlock.CodeLimited, "/conversation", "has had its 10 turns and ends here; a human decides (runs.turns)")
+	}
+	return 3, nil
+}
+
+func (b *fakeBackend) BindRun(_ context.Context, by interlock.Requester, id, session string) error {
+	if session == "taken" {
+		return interlock.Errorf(interlock.CodeConflict, "/session", "is bound to the run run_000000000000000000000000; end that first")
+	}
+	return nil
+}
+
+func (b *fakeBackend) Heartbeat(context.Context, interlock.Requester) error { return nil }
