@@ -120,7 +120,9 @@ func (t *telling) byType(kind interlock.EventType) {
 	case interlock.EventIdentity:
 		t.identity()
 	default:
-		t.other()
+		if !t.control(kind) {
+			t.other()
+		}
 	}
 }
 

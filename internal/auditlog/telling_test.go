@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/phase"
 )
 
 // TestTelling: every type of event that is no decision is told in words, by what its record says; no line is blank, and none is JSON.
@@ -87,6 +88,25 @@ func TestTelling(t *testing.T) {
 			"audit · all · ordered by olga · read it"}},
 		interlock.EventReplayResult: {{auditlog.ReplayResultRecord{Mode: "audit", Decisions: 12, Same: 11, Code: "DIVERGENCE"},
 			"audit · 11 of 12 decisions came out the same · DIVERGENCE"}},
+		interlock.EventKill: {{auditlog.KillRecord{Mode: "hard", Why: "card testing", By: "fraud desk"}, "hard · fraud desk · card testing"}},
+		interlock.EventKillRelease: {{auditlog.KillRecord{Mode: "hard", Why: "card testing", Order: &order},
+			"hard · card testing · approve-tool · notes · olga · read it"}},
+		interlock.EventSignal: {{auditlog.SignalRecord{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "claude", Value: 61, Reason: "odd"},
+			Observer: "meter", Severity: "warning"}, "claude · drift 61 · warning · odd · told by meter"}},
+		interlock.EventPhase: {{auditlog.PhaseRecord{On: "agent:claude", From: "P", To: "A", Trigger: "breaker", Why: "three refusals"},
+			"agent:claude · P to A · by breaker · three refusals"}},
+		interlock.EventRootCause: {{auditlog.CauseRecord{On: "system:all", Cause: phase.Cause{By: "olga", What: "a stolen token"}, Order: order},
+			"system:all · a stolen token · olga"}},
+		interlock.EventBreaker: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "closed", To: "open", Trigger: "breaker", Why: "three refusals"},
+			"breaker:agent:claude · closed to open · by breaker · three refusals"}},
+		interlock.EventBreakerReset: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "open", To: "half-open", Order: &order},
+			"breaker:agent:claude · open to half-open · approve-tool · notes · olga · read it"}},
+		interlock.EventRunRegistered: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Task: "tidy"}}, "run_1 · claude · tidy"}},
+		interlock.EventRunEnded: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Status: interlock.RunCompleted}},
+			"run_1 · claude · completed"}},
+		interlock.EventRunBound: {{auditlog.BindingRecord{Run: "run_1", Session: "s1"}, "run_1 · s1"}},
+		interlock.EventTurn: {{auditlog.TurnRecord{Run: "run_1", Conversation: "prices", Turn: 10, Most: 10, Decides: "olga"},
+			"run_1 · prices · turn 10 of 10 · decided by olga"}},
 		interlock.EventTokenIssued:    {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
 		interlock.EventTokenValidated: {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
 		interlock.EventTokenRejected:  {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},

@@ -168,19 +168,26 @@ func (t *Type) Fits(tool string, arguments []byte) (parameter string, fits bool)
 	return "", true
 }
 
-// Deep is how often runs of a type's agents may be delegated on.
+// Deep is how often runs of a type's agents may be delegated on: as its own tier says, else the ruleset's depth, else the ruleset's tier.
 func (r *Ruleset) Deep(t *Type) int {
 	switch {
 	case !t.Defined():
 		return 0
-	case t.Tier == 1:
-		return 0
-	case t.Tier == 2:
-		return 2
-	case t.Tier == 3:
-		return MaxDepth
+	case t.Tier > 0:
+		return depthOf(t.Tier)
 	case r.runs.Depth != nil:
 		return *r.runs.Depth
+	}
+	return depthOf(r.maso.Tier)
+}
+
+// depthOf is how often runs may be delegated on at a tier.
+func depthOf(tier int) int {
+	switch tier {
+	case 2:
+		return 2
+	case 3:
+		return MaxDepth
 	}
 	return 0
 }
