@@ -57,6 +57,7 @@ func pages(d played) []page {
 		{name: "rules", template: "rules.html", path: "/rules", title: "Rules"},
 		{name: "rule", template: "rule.html", path: "/rules/git.force-push", title: "A rule"},
 		{name: "past", template: "past.html", path: "/rules/past?days=7", title: "Rules and the past"},
+		{name: "try", template: "try.html", path: "/rules/try", title: "Try an action"},
 		{name: "audit", template: "audit.html", path: "/audit", title: "Audit"},
 		{name: "event", template: "event.html", path: "/events/" + d.event, title: "An event of the log"},
 		{name: "verify", template: "verify.html", path: "/audit", steps: []string{press(`form[action="/audit/verify"] button`)},
