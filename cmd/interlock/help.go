@@ -13,9 +13,9 @@ func helpGroups() []helpGroup {
 		{"Begin:", []string{"setup", "install", "uninstall", "doctor", "up"}},
 		{"Try and run:", []string{"check", "exec"}},
 		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
-		{"Stop:", []string{"kill"}},
+		{"Stop:", []string{"kill", "phase", "breaker"}},
 		{"Rules:", []string{"rules", "limits", "replay", "ci"}},
-		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "settings"}},
+		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "settings"}},
 		{"What happened:", []string{"audit", "hold"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},
 	}
