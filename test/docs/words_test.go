@@ -19,7 +19,9 @@ var sameWord = map[string]string{
 	"AgentRecord": "agent", "Annotations": "annotation", "ApprovalRequest": "request", "ChallengeKind": "challenge", "Condition": "rule",
 	"DangerRule": "danger", "DryRun": "dry run", "EventType": "event", "ImpactKind": "impact", "Kind": "action",
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
-	"RequestStatus": "request", "SignalKind": "signal", "SettledBy": "settled", "Settlement": "settled",
+	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
+	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
+	"Runs": "run", "SettledBy": "settled", "Settlement": "settled",
 }
 
 // forPrograms are types that only programs in Go meet.
