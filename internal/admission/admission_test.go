@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ type house struct {
 	store  *faulty
 	key    *auditlog.PublicKey
 	now    time.Time
+	guard  sync.Mutex // of alerts, which may come from several callers at once
 	alerts []string
 	verify error // what checking a signature ends with
 }
@@ -77,7 +79,11 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 		Verify: func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
 			return "fingerprint of " + signature, h.verify
 		},
-		Now: clock, Random: rand.Reader, Alert: func(kind, message string) { h.alerts = append(h.alerts, kind+": "+message) }}
+		Now: clock, Random: rand.Reader, Alert: func(kind, message string) {
+			h.guard.Lock()
+			defer h.guard.Unlock()
+			h.alerts = append(h.alerts, kind+": "+message)
+		}}
 	for _, e := range edit {
 		e(&c)
 	}
