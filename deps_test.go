@@ -54,7 +54,8 @@ explain                                                 < console
 engine                                                  < ruletest
 interlock                                               < notice
 notice                                                  < admission, notify, upstream
-interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, webpush, bus, store/sqlite, store/postgres    (never each other)
+interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
+interlock                                               < webpush
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity

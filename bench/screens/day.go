@@ -125,7 +125,8 @@ func (d *day) people(ctx context.Context) error {
 // servers shows what two servers behind the gateway offer; one of them offers something else later.
 func (d *day) servers(ctx context.Context) error {
 	tool := func(name, says string) json.RawMessage {
-		return json.RawMessage(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"to":{"type":"string"}}}}`, name, says))
+		return json.RawMessage(fmt.Sprintf(
+			`{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"to":{"type":"string"}}}}`, name, says))
 	}
 	for _, l := range []admission.Listing{
 		{Server: "files", Identity: identityOf("files"), FirstUse: true, Definitions: []json.RawMessage{

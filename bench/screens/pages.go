@@ -36,7 +36,8 @@ func pages(d played) []page {
 	return []page{
 		{name: "login", template: "login.html", path: "/login", title: "Coming in"},
 		{name: "enrol", template: "enrol.html", path: d.enrolment, after: []string{
-			`document.querySelector("input[name=name]").value = "laptop"; document.querySelector("main form button").click()`}, title: "A link that registers a passkey"},
+			`document.querySelector("input[name=name]").value = "laptop"; document.querySelector("main form button").click()`},
+			title: "A link that registers a passkey"},
 		{name: "sessions", template: "sessions.html", path: "/sessions", steps: []string{tellMe}, title: "Sessions"},
 		{name: "overview", template: "overview.html", path: "/", title: "Overview"},
 		{name: "pending", template: "pending.html", path: "/pending", title: "Inbox"},
@@ -77,7 +78,8 @@ const listed = "\n## Every page\n"
 // list shows every page in its pictures.
 func list(pages []page) string {
 	var b strings.Builder
-	b.WriteString(listed + "\n`make pictures` plays a day of a small team's agents into a home, starts the server over it and makes these. Under each page stand\n" +
+	b.WriteString(listed + "\n`make pictures` plays a day of a small team's agents into a home, starts the server over it " +
+		"and makes these. Under each page stand\n" +
 		"the same in the dark, and on a phone that is 360 points wide.\n")
 	for _, p := range pages {
 		fmt.Fprintf(&b, "\n### %s\n\n![%[1]s](pictures/%s.png)\n\n[In the dark](pictures/%[2]s-dark.png) · [on a phone](pictures/%[2]s-phone.png) · "+

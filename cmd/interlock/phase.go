@@ -236,7 +236,8 @@ func (phaseCause) Help() string {
 
 // Run gives the order.
 func (c *phaseCause) Run(p *program) error {
-	return actorOrder(p, c.orderFlags, interlock.VerbRootCause, onName(c.On), c.Reason, c.JSON, "the root cause of the emergency of %s is on record, by %s")
+	return actorOrder(p, c.orderFlags, interlock.VerbRootCause, onName(c.On), c.Reason, c.JSON,
+		"the root cause of the emergency of %s is on record, by %s")
 }
 
 func actorOrder(p *program, who orderFlags, verb interlock.Verb, on, reason string, asJSON bool, did string) error {

@@ -59,7 +59,8 @@ var incomplete = regexp.MustCompile(`^(missing flags|expected "<|expected one of
 // namedCommands are those that sentences name. Texts that are signed begin with the program's name as well.
 func namedCommands(page string) (out []string) {
 	for _, found := range named.FindAllStringSubmatch(blocks.ReplaceAllString(page, ""), -1) {
-		if line := strings.Join(strings.Fields(found[1]), " "); !strings.ContainsAny(line, "[]|…<>*") && !strings.HasSuffix(line, " v1") && !strings.Contains(line, "COMMAND") {
+		if line := strings.Join(strings.Fields(found[1]), " "); !strings.ContainsAny(line, "[]|…<>*") &&
+			!strings.HasSuffix(line, " v1") && !strings.Contains(line, "COMMAND") {
 			out = append(out, line)
 		}
 	}

@@ -81,7 +81,8 @@ func TestTheSiteHoldsTogether(t *testing.T) {
 		t.Errorf("the index lacks a setting, or has grown to %d bytes: %v", len(index), err)
 	}
 	for _, file := range []string{"site.css", "site.js"} {
-		if text, err := os.ReadFile(filepath.Join(out, file)); err != nil || strings.Contains(string(text), "//cdn") || strings.Contains(string(text), "http") {
+		if text, err := os.ReadFile(filepath.Join(out, file)); err != nil || strings.Contains(string(text), "//cdn") ||
+			strings.Contains(string(text), "http") {
 			t.Errorf("%s reaches for the network: %v", file, err)
 		}
 	}
@@ -113,7 +114,8 @@ func TestEveryPageHasAKind(t *testing.T) {
 // TestWhatASiteIsMadeOf: what a small repository becomes, and which links are refused.
 func TestWhatASiteIsMadeOf(t *testing.T) {
 	root := fstest.MapFS{
-		"README.md": {Data: []byte("# Home\n\n<!-- before: secret -->\n\n[a](docs/a.md#two-words) [b](docs/) [code](x.go) [out](https://example.com) [gone](docs/c.md) " +
+		"README.md": {Data: []byte("# Home\n\n<!-- before: secret -->\n\n[a](docs/a.md#two-words) [b](docs/) [code](x.go) " +
+			"[out](https://example.com) [gone](docs/c.md) " +
 			"[none](docs/a.md#three)\n\n![p](p.png)\n\n| x |\n|---|\n| y<br>z <script>alert(1)</script> |\n")},
 		"docs/README.md":             {Data: []byte("# Docs\n\nA canary sings, `canary`, a canary.\n")},
 		"docs/a.md":                  {Data: []byte("# A\n\n## Two, words\n\n[up](../README.md)\n")},
@@ -137,7 +139,8 @@ func TestWhatASiteIsMadeOf(t *testing.T) {
 		return string(text)
 	}
 	home := read("index.html")
-	for _, want := range []string{`href="docs/a.html#two-words"`, `href="docs/index.html"`, `href="x.go.html"`, `href="https://example.com"`, `src="p.png"`, "y<br>z"} {
+	for _, want := range []string{`href="docs/a.html#two-words"`, `href="docs/index.html"`, `href="x.go.html"`,
+		`href="https://example.com"`, `src="p.png"`, "y<br>z"} {
 		if !strings.Contains(home, want) {
 			t.Errorf("the page lacks %s:\n%s", want, home)
 		}

@@ -17,7 +17,8 @@ type term struct {
 }
 
 // ordinary are words of the glossary that every other sentence has: a link at each would be in the way.
-var ordinary = []string{"action", "agent", "allow", "answer", "ask", "block", "code", "deny", "effect", "guard", "hint", "hold", "home", "log", "loop",
+var ordinary = []string{"action", "agent", "allow", "answer", "ask", "block", "code", "deny", "effect", "guard", "hint", "hold",
+	"home", "log", "loop",
 	"mode", "order", "pause", "proof", "request", "rule", "run", "scope", "settled", "shadow", "standing", "store", "trust", "unknown", "view", "work"}
 
 func terms(glossary *page) (found []term) {

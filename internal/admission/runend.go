@@ -157,7 +157,8 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 // ended is the change that ends a run: the run, what is counted, the questions it has put, and its event.
 func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.Requester, standing ledger.Standing) (ledger.Change, error) {
 	change := ledger.Change{Version: standing.Version}
-	record := auditlog.RunRecord{Run: run, Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent}, standing)).Accountable}
+	record := auditlog.RunRecord{Run: run, Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
+		standing)).Accountable}
 	if len(end.Result) > 0 {
 		record.Result = auditlog.BlobDigest(end.Result)
 	}
@@ -197,7 +198,8 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 		}
 		record.Requests = append(record.Requests, request.ID)
 	}
-	return change, a.append(&change, interlock.EventRunEnded, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: run.ID}, "agent", record)
+	return change, a.append(&change, interlock.EventRunEnded, interlock.Requester{Agent: by.Agent, Principal: by.Principal,
+		Run: run.ID}, "agent", record)
 }
 
 // asked are the questions that stand of a run, and of the sessions that are bound to it; as many as are withdrawn at once.

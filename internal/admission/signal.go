@@ -107,7 +107,8 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 
 // signalTightens is what a signal does to its agent where an autonomy tier is in force: what is unusual isolates it, and suspends it
 // when it is critical; what puts out little worth has its breaker opened; an alarm of a defence stops it. How full its context
-// is and how it drifts move it from tier 2 on; at tier 1, which has no phase but the first and the last, people are told (EC-2.4, and the triggers of MASO's phases).
+// is and how it drifts move it from tier 2 on; at tier 1, which has no phase but the first and the last, people are told
+// (EC-2.4, and the triggers of MASO's phases).
 func signalTightens(s interlock.Signal, level limit.Level, tier int) (t Tightening, tightens bool) {
 	t = Tightening{Scope: ledger.HoldAgent, Key: s.Agent, To: phase.Alternate, Trigger: phase.TriggerSignal,
 		Why: "an observer tells of " + string(s.Kind)}

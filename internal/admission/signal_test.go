@@ -39,7 +39,8 @@ func TestSignal(t *testing.T) {
 		!strings.Contains(h.alerts[1], "warning") || !strings.Contains(h.alerts[2], "signal-context") {
 		t.Errorf("told of %s, %d events, alerts %q", text, h.count(interlock.EventSignal), h.alerts)
 	}
-	if other, err := h.Signal(t.Context(), "meter", interlock.Signal{Kind: interlock.SignalContext, Agent: "claude", Run: "run-2", Value: 70}); err != nil || !other.Told {
+	if other, err := h.Signal(t.Context(), "meter", interlock.Signal{Kind: interlock.SignalContext, Agent: "claude", Run: "run-2",
+		Value: 70}); err != nil || !other.Told {
 		t.Errorf("another run: %+v, %v", other, err)
 	}
 	goesOn(t, h, "after signals about it", interlock.Allow)
@@ -104,7 +105,8 @@ func TestSignalKills(t *testing.T) {
 // TestObserversProposeNothing, whatever door they come through.
 func TestObserversProposeNothing(t *testing.T) {
 	h := newHouse(t)
-	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Observer: true, Trust: interlock.TrustCommunityReviewed, Created: h.now}); err != nil {
+	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Observer: true, Trust: interlock.TrustCommunityReviewed,
+		Created: h.now}); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.propose("git status"); a.Answer.Allowed() || !strings.Contains(a.Decisive().Reason, "observer") {

@@ -80,7 +80,8 @@ func TestTelling(t *testing.T) {
 			"begun · ruleset abababababab · beside abababababab"}},
 		interlock.EventPromotion: {{auditlog.PromotionRecord{Order: order}, "approve-tool · notes · olga · read it"}},
 		interlock.EventInstalled: {
-			{auditlog.InstalledRecord{Harness: "claude", Settings: "/home/dana/.claude/settings.json"}, "claude · registered in · /home/dana/.claude/settings.json"},
+			{auditlog.InstalledRecord{Harness: "claude", Settings: "/home/dana/.claude/settings.json"},
+				"claude · registered in · /home/dana/.claude/settings.json"},
 			{auditlog.InstalledRecord{Harness: "claude", Settings: "/x", Removed: true}, "claude · taken out of · /x"},
 			{auditlog.InstalledRecord{Harness: "claude", Settings: "/x", Again: true}, "claude · written anew in · /x"},
 		},

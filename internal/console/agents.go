@@ -156,7 +156,8 @@ func runsOf(lately []auditlog.Decided, agents map[string]*agent) (runs []*run) {
 	return runs
 }
 
-// agents are those that decided something lately, or in the last month as far as that is counted, and, as far as a page lists them, the others that are registered, with what
+// agents are those that decided something lately, or in the last month as far as that is counted, and, as far as a page lists
+// them, the others that are registered, with what
 // stands about each. more says how many are registered besides.
 func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks map[string]weekOf) (agents map[string]*agent, more int, err error) {
 	backend := c.config.Backend

@@ -87,7 +87,8 @@ func TestLadder(t *testing.T) {
 	h.registered(interlock.AgentRecord{ID: "zenith", Principal: "dana", Trust: interlock.TrustCertified, Created: h.now()})
 	page := b.get("/trust")
 	clean(t, "trust", page)
-	for _, want := range []string{"may say what it is, and nothing else", "may do what is safe</span>", "may do what is safe or reversible; is asked about what is destructive",
+	for _, want := range []string{"may say what it is, and nothing else", "may do what is safe</span>",
+		"may do what is safe or reversible; is asked about what is destructive",
 		"may do what is safe, reversible or destructive; is asked about what is dangerous",
 		"may do what is safe, reversible, destructive or dangerous; is asked about what is forbidden", `aria-current="step">community reviewed`,
 		"certified: takes an admin's signed order that names the evidence, and an end within 400 days", "none: this is the highest level"} {

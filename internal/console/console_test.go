@@ -75,7 +75,8 @@ func open(t testing.TB, rules ...string) *house {
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.console.ServeHTTP(w, r) }))
 	t.Cleanup(h.server.Close)
 	h.url = strings.Replace(h.server.URL, "127.0.0.1", "localhost", 1)
-	h.console, err = console.New(console.Config{Push: webpush.NewSender(h.push()), Backend: backend, Tokens: identity.NewTokens(backend.Ground, time.Now), Verify: backend.Proved,
+	h.console, err = console.New(console.Config{Push: webpush.NewSender(h.push()), Backend: backend,
+		Tokens: identity.NewTokens(backend.Ground, time.Now), Verify: backend.Proved,
 		Attest: backend.Attest, URL: h.url, Logger: slog.New(slog.DiscardHandler), Now: h.now, Log: backend.Store,
 		Facts: console.Facts{Rules: backend.Rules, Analyser: backend.Analyser(), Key: backend.Key, Version: "test", Profile: "guard"},
 		Decision: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {

@@ -110,7 +110,8 @@ func TestADecisionShowsTheFilesItsRunChanged(t *testing.T) {
 	}
 	page = olga.get(at)
 	clean(t, "an overlay run", page)
-	for _, want := range []string{"The files it changed", "was carried over into the workspace", "1,234 bytes", "start-up file · held", `class="unseen"`,
+	for _, want := range []string{"The files it changed", "was carried over into the workspace", "1,234 bytes",
+		"start-up file · held", `class="unseen"`,
 		"And 100 more that are recorded", "There was more than is recorded"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page of an overlay run lacks %q", want)

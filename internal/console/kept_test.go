@@ -59,7 +59,8 @@ func TestKeptFilters(t *testing.T) {
 	b.header.Del("Referer")
 	h.want("one without a name is called by what it looks for", b.get("/audit"), http.StatusOK, "Forget APPROVAL")
 	page = b.get("/feed")
-	if got := b.do(http.MethodPost, "/filters", b.form(page, "/filters", "forget", "0")); got.status != http.StatusSeeOther || kept(b.get("/feed")) != "" {
+	if got := b.do(http.MethodPost, "/filters", b.form(page, "/filters", "forget", "0")); got.status != http.StatusSeeOther ||
+		kept(b.get("/feed")) != "" {
 		t.Errorf("it is not forgotten: %d %s", got.status, kept(b.get("/feed")))
 	}
 	for want, got := range map[string]answer{
@@ -91,8 +92,9 @@ func TestKeptFilters(t *testing.T) {
 		if !strings.HasPrefix(cookie.Name, "interlock-filters-") {
 			continue
 		}
-		for _, wrong := range []string{"x", "!", base64.RawURLEncoding.EncodeToString([]byte(`[{"p":"/feed","q":"%zz","n":"a"},{"p":"//evil.example","q":"","n":"b"},` +
-			`{"p":"/feed","q":"evil=1","n":"c"},{"p":"/feed","q":"q=1","n":""}]`))} {
+		for _, wrong := range []string{"x", "!",
+			base64.RawURLEncoding.EncodeToString([]byte(`[{"p":"/feed","q":"%zz","n":"a"},{"p":"//evil.example","q":"","n":"b"},` +
+				`{"p":"/feed","q":"evil=1","n":"c"},{"p":"/feed","q":"q=1","n":""}]`))} {
 			cookie.Value = wrong
 			b.client.Jar.SetCookies(base, []*http.Cookie{cookie})
 			page := b.get("/feed")

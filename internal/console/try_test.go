@@ -49,7 +49,8 @@ func TestTry(t *testing.T) {
 	}
 	got := send(ada, empty, "shell", "cd /srv/shop && git push --force origin main", "agent", "claude", "dir", "/srv/shop")
 	clean(t, "an explanation", got)
-	for _, part := range []string{"git.force-push", "How it is read", "What would make it pass", "interlock rules suppress git.force-push --agent claude",
+	for _, part := range []string{"git.force-push", "How it is read", "What would make it pass",
+		"interlock rules suppress git.force-push --agent claude",
 		`value="claude"`, "cd /srv/shop &amp;&amp; git push --force"} {
 		if got.status != http.StatusOK || !strings.Contains(got.body, part) {
 			t.Errorf("%d; the explanation lacks %q in:\n%s", got.status, part, got.body)

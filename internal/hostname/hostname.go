@@ -1,4 +1,5 @@
-// Package hostname says under which names a server answers, and which addresses are the internet's. A page that resolves its own name to 127.0.0.1 reaches a port of
+// Package hostname says under which names a server answers, and which addresses are the internet's. A page that resolves its
+// own name to 127.0.0.1 reaches a port of
 // this machine, and its browser names that name in Host; so a server that answers under any name answers to any page.
 package hostname
 

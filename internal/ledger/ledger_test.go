@@ -140,7 +140,8 @@ func TestStanding(t *testing.T) {
 	var standing ledger.Standing
 	count := func() []int {
 		return []int{len(standing.Agents), len(standing.Operators), len(standing.Requests), len(standing.Suppressions),
-			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins), len(standing.Others[ledger.Hold]), len(standing.Others[ledger.Breaker])}
+			len(standing.Settings), len(standing.Challenges), len(standing.Grants), len(standing.Attempts), len(standing.Pins),
+			len(standing.Others[ledger.Hold]), len(standing.Others[ledger.Breaker])}
 	}
 	book := ledger.NewBook()
 	for _, sample := range samples(t) {

@@ -38,7 +38,8 @@ func TestTransitions(t *testing.T) {
 				if len(step.Roles) == 0 || to < from && step.May("operator") || step.May("") || step.May("viewer") {
 					t.Errorf("%s to %s may be ordered by %v", a, b, step.Roles)
 				}
-				if step.Owner != (to < from && a == phase.Emergency && !(direct && tier == 0)) || (to < from && b == phase.Primary) != strings.Contains(step.Proof, "tainted") {
+				if step.Owner != (to < from && a == phase.Emergency && !(direct && tier == 0)) || (to < from &&
+					b == phase.Primary) != strings.Contains(step.Proof, "tainted") {
 					t.Errorf("%s to %s: %+v", a, b, step)
 				}
 			}

@@ -42,12 +42,18 @@ func TestCedar(t *testing.T) {
 		q    ruleset.CedarQuery
 		want string
 	}{
-		"at night":            {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"}, Impacts: []interlock.Impact{read, write}, At: at(23)}, "team.nights"},
-		"in the zone of UTC":  {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"}, Impacts: []interlock.Impact{write}, At: at(21).In(time.FixedZone("", 7200))}, ""},
-		"by day":              {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"}, Impacts: []interlock.Impact{write}, At: at(12)}, ""},
-		"looking":             {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"}, Impacts: []interlock.Impact{read}, At: at(23)}, ""},
-		"no clerk":            {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "other"}, Impacts: []interlock.Impact{write}, At: at(23)}, ""},
-		"a guest":             {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "guest"}, Impacts: []interlock.Impact{read}, At: at(12)}, "team.guests"},
+		"at night": {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"},
+			Impacts: []interlock.Impact{read, write}, At: at(23)}, "team.nights"},
+		"in the zone of UTC": {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"},
+			Impacts: []interlock.Impact{write}, At: at(21).In(time.FixedZone("", 7200))}, ""},
+		"by day": {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"},
+			Impacts: []interlock.Impact{write}, At: at(12)}, ""},
+		"looking": {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "clerk"},
+			Impacts: []interlock.Impact{read}, At: at(23)}, ""},
+		"no clerk": {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "c", Type: "other"},
+			Impacts: []interlock.Impact{write}, At: at(23)}, ""},
+		"a guest": {ruleset.CedarQuery{Agent: interlock.AgentRecord{ID: "guest"}, Impacts: []interlock.Impact{read},
+			At: at(12)}, "team.guests"},
 		"what can't be asked": {ruleset.CedarQuery{Action: interlock.Action{Kind: interlock.KindSQL}, At: at(12)}, "team.broken"},
 	} {
 		var got []string
@@ -92,7 +98,8 @@ func TestCedarThatIsRefused(t *testing.T) {
 		policy(good + `@level("5") forbid (principal, action, resource);`):          "known are @id, @reason, @verdict and @layer",
 		policy(good+`forbid (principal, action, resource);`) + "\n    effect: deny": "effect",
 		"cedar: [null]": "cedar[0]: the policy is empty",
-		policy(good+`forbid (principal, action, resource);`) + "\n  - policy: '" + good + "forbid (principal, action, resource);'": "the id t.x stands in team.yaml already",
+		policy(good+`forbid (principal, action, resource);`) + "\n  - policy: '" + good +
+			"forbid (principal, action, resource);'": "the id t.x stands in team.yaml already",
 	} {
 		_, err := typed(t, text)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -124,7 +124,8 @@ func TestTypesThatAreRefused(t *testing.T) {
 			t.Errorf("%s in two documents are taken", name)
 		}
 	}
-	if _, err := ruleset.Load(map[string][]byte{"d.json": []byte(`{"rules":[],"types":[{"name":"a","accountable":"b","tools":["x"]}]}`)}, nil); err == nil {
+	if _, err := ruleset.Load(map[string][]byte{"d.json": []byte(
+		`{"rules":[],"types":[{"name":"a","accountable":"b","tools":["x"]}]}`)}, nil); err == nil {
 		t.Error("the program defines a type")
 	}
 }

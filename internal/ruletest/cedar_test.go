@@ -44,7 +44,8 @@ cedar:
 	if n, problems := run(`{input: cat vault/x, user: dana, at: "2026-03-01T12:00:00Z"}`); n != 7 || len(problems) > 0 {
 		t.Errorf("%d cases: %v", n, problems)
 	}
-	if n, problems := run(`{input: cat vault/x, user: guest, at: "2026-03-01T12:00:00Z"}`); n != 7 || len(problems) != 1 || problems[0].Rule != "team.vault" {
+	if n, problems := run(`{input: cat vault/x, user: guest, at: "2026-03-01T12:00:00Z"}`); n != 7 || len(problems) != 1 ||
+		problems[0].Rule != "team.vault" {
 		t.Errorf("%d cases: %v", n, problems)
 	}
 }

@@ -160,8 +160,9 @@ func TestABrowserIsTold(t *testing.T) {
 	if failed := d.Tell(t.Context(), Asks(waiting(), "a forced push replaces what others have fetched")); len(failed) > 0 {
 		t.Fatal(failed)
 	}
-	want := Message{Kind: "asks", Title: "Interlock asks: git.force-push", Body: "builder\ufffd in shop: a forced push replaces what others have fetched",
-		Tag: "apr_0123456789ab", Path: "/pending/apr_0123456789ab"}
+	want := Message{Kind: "asks", Title: "Interlock asks: git.force-push",
+		Body: "builder\ufffd in shop: a forced push replaces what others have fetched",
+		Tag:  "apr_0123456789ab", Path: "/pending/apr_0123456789ab"}
 	if got := d.told(t); len(got) != 1 || got[0] != want {
 		t.Fatalf("told %+v", got)
 	}

@@ -74,7 +74,8 @@ var (
 	opening = regexp.MustCompile("^( *)```+([a-z]*)(.*)$")
 	marking = regexp.MustCompile(`^ +(exits|types)=(\S+)`)
 	// programs are what a line of commands begins with: a block that has one says that it is for a shell.
-	programs = regexp.MustCompile(`^(\$ )?(sudo +)?(\./)?(interlock|interlock-hook|make|curl|ssh-keygen|ssh-add|npm|npx|pip|python3?|go|git|sqlite3|cp|mv|` +
+	programs = regexp.MustCompile(`^(\$ )?(sudo +)?(\./)?(interlock|interlock-hook|make|curl|ssh-keygen|ssh-add|` +
+		`npm|npx|pip|python3?|go|git|sqlite3|cp|mv|` +
 		`rm|chmod|mkdir|cd|export|claude|docker|podman|kubectl|helm|brew|systemctl|launchctl|tar|dpkg|apt-get|sha256sum)( |$)`)
 )
 

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		built = dir
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", dir, "interlock/cmd/interlock", "interlock/cmd/interlock-hook")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", dir,
+			"interlock/cmd/interlock", "interlock/cmd/interlock-hook")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds them, which a page has it do
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "the programs do not build: %v\n%s", err, out)
@@ -121,7 +122,8 @@ func (p page) run(t *testing.T) {
 			continue
 		}
 		place := fmt.Sprintf("%s:%d", p.name, b.line)
-		fmt.Fprintf(script, "place='before %s'\n%s\nat %s '%s' %d <<'END-OF-THE-BLOCK'\n%sEND-OF-THE-BLOCK\n", place, b.before, place, b.types, b.exits, b.text)
+		fmt.Fprintf(script, "place='before %s'\n%s\nat %s '%s' %d <<'END-OF-THE-BLOCK'\n%sEND-OF-THE-BLOCK\n", place, b.before, place,
+			b.types, b.exits, b.text)
 	}
 	file := filepath.Join(keeps, "page.sh")
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
