@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -192,14 +193,15 @@ func TestHookDeadline(t *testing.T) {
 	}
 }
 
-// TestHookInterrupted: a signal is no reason to let the tool run.
+// TestHookInterrupted: a signal is no reason to let the tool run, and the refusal names it.
 func TestHookInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errors.New("terminated signal received"))
 	never, writer := io.Pipe()
 	defer writer.Close()
 	out := newHookFixture(t).runContext(ctx, never, "--agent", "codex")
-	if !hook.Refused("codex", "PreToolUse", out) || !bytes.Contains(out.Stdout, []byte("interrupted")) {
+	said := []byte("interrupted before a decision was made: terminated signal received")
+	if !hook.Refused("codex", "PreToolUse", out) || !bytes.Contains(out.Stdout, said) {
 		t.Errorf("%d %q %q", out.Exit, out.Stdout, out.Stderr)
 	}
 }

@@ -68,7 +68,7 @@ func (p Process) Run(ctx context.Context) int {
 	case <-ctx.Done():
 		reason := "no decision was made within " + r.Deadline.String()
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			reason = "the hook was interrupted before a decision was made"
+			reason = "the hook was interrupted before a decision was made: " + context.Cause(ctx).Error() // which names the signal
 		}
 		out = Refuse(r.current(), "deadline", reason)
 	}
