@@ -63,7 +63,7 @@ func (a *Admission) watched(ctx context.Context, p *Case, g *ground, change *led
 		m.probe(over, d)
 	}
 	agent := standing.Agents[p.Requester.Agent]
-	m.tier = p.under.tierFor(agent)
+	m.tier = p.under.Rules.TierFor(agentOf(p.Requester, standing))
 	if m.tier == 0 || handed || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) {
 		return m.done(p.Requester)
 	}

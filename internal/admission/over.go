@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ func (a *Admission) overRefs(r interlock.Requester) []ledger.Ref {
 	if r.Run != "" {
 		refs = append(refs, under(ledger.Hold, ledger.Over(ledger.HoldRun, r.Run)))
 	}
-	if a.tier() > 0 {
+	if a.watches() {
 		name := ledger.HoldName(ledger.HoldAgent, r.Agent)
 		refs = append(refs, key(ledger.Breaker, name), key(ledger.Tally, name))
 	}
@@ -31,17 +32,42 @@ func (a *Admission) typeRefs(agent interlock.AgentRecord) []ledger.Ref {
 		return nil
 	}
 	refs := []ledger.Ref{under(ledger.Hold, ledger.Over(ledger.HoldType, agent.Type))}
-	if a.tier() > 0 {
+	if a.watches() {
 		refs = append(refs, key(ledger.Tally, ledger.HoldName(ledger.HoldType, agent.Type)))
 	}
 	return refs
 }
 
-// tier is the tier in force.
+// tier is the tier in force where no type of agents says more.
 func (a *Admission) tier() int { return a.force.Load().Rules.Maso().Tier }
 
-// tierFor is the tier that an agent acts at. Types may come to say otherwise of their agents.
-func (f *force) tierFor(interlock.AgentRecord) int { return f.Rules.Maso().Tier }
+// watches reports whether a tier is in force for anybody, so that refusals are counted.
+func (a *Admission) watches() bool { return a.force.Load().Rules.HighestTier() > 0 }
+
+// tierOf is the tier that an agent acts at, as far as this process knows the agent.
+func (a *Admission) tierOf(ctx context.Context, agent string) (int, error) {
+	known, err := a.Known(ctx, key(ledger.Agent, agent))
+	if err != nil {
+		return 0, err
+	}
+	return a.force.Load().Rules.TierFor(agentOf(interlock.Requester{Agent: agent}, known)), nil
+}
+
+// tierOver is the tier at which something that can be held moves: an agent's, a type's, and otherwise what holds for everybody.
+func (a *Admission) tierOver(name string, standing ledger.Standing) int {
+	rules := a.force.Load().Rules
+	scope, whose, _ := ledger.Actors(name)
+	if scope == ledger.HoldBreaker {
+		scope, whose, _ = ledger.Actors(whose)
+	}
+	switch scope {
+	case ledger.HoldAgent:
+		return rules.TierFor(agentOf(interlock.Requester{Agent: whose}, standing))
+	case ledger.HoldType:
+		return rules.TierFor(interlock.AgentRecord{Type: whose})
+	}
+	return rules.Maso().Tier
+}
 
 // holdsOver are the holds on actors that are over a requester, as they are at a time, by name.
 func holdsOver(standing ledger.Standing, r interlock.Requester, now time.Time) (over []ledger.HoldBody) {

@@ -33,6 +33,7 @@ func (a *Admission) Tighten(ctx context.Context, t Tightening) error {
 	_, err := a.commitOn(ctx, false, a.rows(moveRefs(name)...), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		m := a.moving(ctx, &change, standing, a.config.Now().UTC())
+		m.tier = a.tierOver(name, standing)
 		if t.Scope == ledger.HoldBreaker {
 			m.trip(t.Key, t.Trigger, t.Why, nil)
 		} else {
@@ -60,6 +61,9 @@ func moveRefs(name string) []ledger.Ref {
 	}
 	scope, whose, _ := ledger.Actors(on)
 	refs := []ledger.Ref{under(ledger.Hold, ledger.OverAll), key(ledger.Breaker, on), key(ledger.Tally, on)}
+	if scope == ledger.HoldAgent {
+		refs = append(refs, key(ledger.Agent, whose)) // whose type may have a tier of its own
+	}
 	if scope != ledger.HoldSystem && scope != ledger.HoldLayer {
 		refs = append(refs, under(ledger.Hold, ledger.Over(scope, whose)))
 	}
@@ -321,6 +325,7 @@ func (a *Admission) moveDue(ctx context.Context, now time.Time) (recorded int, e
 				return change, errUnchanged
 			}
 			m := a.moving(ctx, &change, standing, now)
+			m.tier = a.tierOver(due.Name(), standing)
 			after := h.AsOf(now)
 			after.Why, after.Deadline, after.Order = "nobody has resolved it in time: "+h.Why, time.Time{}, ""
 			m.moved(after, h.Phase, nil)

@@ -94,6 +94,7 @@ func findActor(_ *Admission, c *carrying) error {
 // begin is the change of an order about phases or breakers.
 func (c *carrying) begin(ctx context.Context, a *Admission) (m *moving, kept interlock.Order) {
 	m = a.moving(ctx, &c.change, c.standing, c.now)
+	m.tier = a.tierOver(c.Subject, c.standing)
 	return m, a.orderKept(c.Order)
 }
 

@@ -109,7 +109,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		decision := made.Decision
 		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
-		p.agent = made.snapshot.Agent
+		p.agent, p.tree = made.snapshot.Agent, treeOf(p.Requester, standing)
 		a.uses(&p, decision, over, now)
 		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {

@@ -69,6 +69,12 @@ func basisOf(r interlock.Requester, standing ledger.Standing, now time.Time) *in
 	return basis
 }
 
+// treeOf is the orchestration that an action's registered run belongs to. Nothing: it names none.
+func treeOf(r interlock.Requester, standing ledger.Standing) string {
+	run, _ := standing.Run(r.Agent, standing.RunOf(r))
+	return run.Orchestration
+}
+
 // wrongLink says why nothing may be done any more on behalf of one that has delegated.
 func wrongLink(by interlock.RunLink, agent interlock.AgentRecord, standing ledger.Standing, now time.Time) string {
 	parent, open := standing.Run(by.Agent, by.Run)

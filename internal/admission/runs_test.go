@@ -24,8 +24,8 @@ const typedRules = `
 runs: {depth: 2, turns: 10, retries: 3, resolver: the planner}
 types:
   - {name: planner, accountable: ada, tools: ["*"], tier: 3}
-  - {name: clerk, accountable: ada, tools: ["ls *", "git status"], tier: 2}
-  - {name: builder, accountable: bob, tools: ["ls *", "go *", "make *", "git *"], tier: 2, alive: 30s, spawn: {open: 3, most: 5, within: 1h}}
+  - {name: clerk, accountable: ada, tools: ["ls *", "git status"]}
+  - {name: builder, accountable: bob, tools: ["ls *", "go *", "make *", "git *"], alive: 30s, spawn: {open: 3, most: 5, within: 1h}}
   - {name: tester, accountable: bob, tools: ["ls *", "go test*"], runs: delegated}
   - {name: reader, accountable: bob, tools: ["*"], runs: required}
 `

@@ -70,7 +70,11 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		}
 		answer.Stopped = true
 	}
-	if t, tightens := signalTightens(s, level, a.tier()); tightens {
+	tier, err := a.tierOf(ctx, s.Agent)
+	if err != nil {
+		return answer, err
+	}
+	if t, tightens := signalTightens(s, level, tier); tightens {
 		if err := a.Tighten(ctx, t); err != nil {
 			return answer, err
 		}

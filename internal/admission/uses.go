@@ -52,7 +52,7 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 			continue
 		}
 		l := c.Limit
-		u := Use{limit: l, taken: interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Requester, &p.agent),
+		u := Use{limit: l, taken: interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Requester, &p.agent, p.tree),
 			Measure: string(l.Measure), Currency: l.Currency, Take: c.Amount, Window: l.Window(), Monitored: d.Mode == interlock.Monitoring}}
 		u.Spend = ledger.Spend{Kind: ledger.Usage, Key: ledger.TakenFrom(u.taken), Take: c.Amount, Room: l.Most, Window: l.Window()}
 		if all, part := u.Spend, l.EscalateAt.Of(l.Most); l.EscalateAt > 0 && part < l.Most {

@@ -46,6 +46,7 @@ type Case struct {
 	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 
 	agent   interlock.AgentRecord // its requester's, as the snapshot held it
+	tree    string                // the orchestration of its requester's registered run, if it has one
 	using   []Use                 // what the decision takes from what stands
 	met     map[ledger.Spend]bool // what of that found too little left
 	limited []auditlog.Limited    // where that was a limit, what it found

@@ -43,7 +43,8 @@ const (
 	PerAgent      Per = "agent"
 	PerType       Per = "type" // all agents of a type together; those without one are of one type
 	PerRun        Per = "run"
-	PerPrincipal  Per = "principal" // all agents that somebody answers for
+	PerTree       Per = "orchestration" // a run and everything that was delegated by it, whoever the agents are
+	PerPrincipal  Per = "principal"     // all agents that somebody answers for
 	PerEverything Per = "everything"
 )
 
@@ -62,7 +63,7 @@ const (
 )
 
 var (
-	pers     = []Per{PerAgent, PerType, PerRun, PerPrincipal, PerEverything}
+	pers     = []Per{PerAgent, PerType, PerRun, PerTree, PerPrincipal, PerEverything}
 	measures = []Measure{MeasureActions, MeasureRecords, MeasureBytes, MeasureRecipients, MeasureCalls, MeasureTokens, MeasureMoney}
 )
 
@@ -122,12 +123,18 @@ func (l *Limit) concerns(profile string, agent *interlock.AgentRecord) bool {
 	})
 }
 
-// Of names whose use of it a limit counts.
-func (l *Limit) Of(r interlock.Requester, agent *interlock.AgentRecord) []string {
+// Of names whose use of it a limit counts. The tree is the orchestration that the requester's registered run belongs to, if it has one;
+// what is done outside of any is a tree of its own for each run that its agent names.
+func (l *Limit) Of(r interlock.Requester, agent *interlock.AgentRecord, tree string) []string {
 	switch l.Per {
 	case PerType:
 		return []string{agent.Type}
 	case PerRun:
+		return []string{r.Agent, r.Run}
+	case PerTree:
+		if tree != "" {
+			return []string{tree}
+		}
 		return []string{r.Agent, r.Run}
 	case PerPrincipal:
 		return []string{r.Principal}
@@ -142,7 +149,7 @@ const keptRun = 30 * 24 * time.Hour
 
 // Window is how long a use counts; 0 is for ever.
 func (l *Limit) Window() time.Duration {
-	if l.Within == 0 && l.Per == PerRun {
+	if l.Within == 0 && (l.Per == PerRun || l.Per == PerTree) {
 		return keptRun
 	}
 	return time.Duration(l.Within)

@@ -27,7 +27,7 @@ func TestWrongLimits(t *testing.T) {
 	for document, want := range map[string]string{
 		"{per: agent, measure: actions, most: 1}":                               "id must be lower-case words",
 		"{id: A, per: agent, measure: actions, most: 1}":                        "id must be lower-case words",
-		"{id: a, per: tenant, measure: actions, most: 1}":                       "per must be one of [agent type run principal everything]",
+		"{id: a, per: tenant, measure: actions, most: 1}":                       "per must be one of [agent type run orchestration principal everything]",
 		"{id: a, measure: actions, most: 1}":                                    "per must be one of",
 		"{id: a, per: agent, most: 1}":                                          "measure must be one of [actions records bytes",
 		"{id: a, per: agent, measure: money, most: 1}":                          "give its ISO 4217 code",
@@ -136,13 +136,14 @@ func TestCharges(t *testing.T) {
 // TestForWhom: each scope of a limit is counted by itself.
 func TestForWhom(t *testing.T) {
 	who := interlock.Requester{Agent: "claude", Principal: "pat", Run: "r1"}
-	for per, want := range map[string][]string{"agent": {"claude"}, "type": {"clerk"}, "run": {"claude", "r1"}, "principal": {"pat"},
+	for per, want := range map[string][]string{"agent": {"claude"}, "type": {"clerk"}, "run": {"claude", "r1"},
+		"orchestration": {"run_1"}, "principal": {"pat"},
 		"everything": nil} {
 		l, _ := limits(t, "  - {id: t.x, measure: actions, most: 1, per: "+per+"}\n").Limit("t.x")
-		if got := l.Of(who, &interlock.AgentRecord{Type: "clerk"}); !slices.Equal(got, want) {
+		if got := l.Of(who, &interlock.AgentRecord{Type: "clerk"}, "run_1"); !slices.Equal(got, want) {
 			t.Errorf("per %s: %q", per, got)
 		}
-		if forgotten := l.Window() > 0; forgotten != (per == "run") {
+		if forgotten := l.Window() > 0; forgotten != (per == "run" || per == "orchestration") {
 			t.Errorf("per %s: a total counts for %v", per, l.Window())
 		}
 	}

@@ -135,6 +135,8 @@ func (l *loader) add(d *Document, user bool) {
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)
 	for _, t := range d.Types {
+		r.addLimits(t.bounds(), user)
+		r.tierOfTypes = max(r.tierOfTypes, t.Tier)
 		if r.types[t.Name] = t; len(t.Users) > 0 {
 			r.userTypes = append(r.userTypes, t.Name)
 		}

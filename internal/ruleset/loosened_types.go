@@ -49,7 +49,8 @@ func sameType(a, b *Type) (bool, error) {
 	var texts [2][]byte
 	for i, t := range []*Type{a, b} {
 		only := *t
-		only.Owner, only.Accountable, only.Role = "", "", ""
+		only.Owner, only.Accountable, only.Role, only.Models = "", "", "", nil
+		only.Limits, only.Caps = nil, Caps{} // which are compared as limits
 		text, err := strictjson.Marshal(only)
 		if err != nil {
 			return false, err

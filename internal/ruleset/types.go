@@ -23,10 +23,13 @@ type Type struct {
 	Risk       int             `json:"risk,omitempty"`       // actions with a score above it are asked about; 0 sets no bound
 
 	Runs    RunsOf   `json:"runs,omitempty"`    // whether its agents act outside of registered runs
-	Tier    int      `json:"tier,omitempty"`    // of autonomy, 1 to 3: how often its runs may be delegated on
+	Tier    int      `json:"tier,omitempty"`    // of autonomy, 1 to 3: how closely it is watched, and how often its runs may be delegated on
 	Spawn   Spawn    `json:"spawn,omitzero"`    // how many runs its agents may hold and register
 	Alive   Span     `json:"alive,omitempty"`   // how long ago its agents may have been heard last where work is given to them
 	Users   []string `json:"users,omitempty"`   // globs over people: it also bounds every run that one of them began
+	Limits  []*Limit `json:"limits,omitempty"`  // of its agents, as they stand under limits
+	Caps    Caps     `json:"caps,omitzero"`     // the same in short
+	Models  []string `json:"models,omitempty"`  // that its agents reason with, as their makers name them: no judge may be one of these
 	Sandbox string   `json:"sandbox,omitempty"` // name of the sandbox profile that what its agents run owes
 
 	undefined bool
