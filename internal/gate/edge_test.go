@@ -12,6 +12,7 @@ import (
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ruleset"
+	"interlock/spec"
 )
 
 // TestRiskScoreInItsBand: where in its level's band a score lies, from the first number to the last.
@@ -183,6 +184,49 @@ func TestSelfOfImpacts(t *testing.T) {
 		test.impact.Reach = interlock.ReachSelf
 		if diff := cmp.Diff(test.want, says(gate.Self(nil, guard(), interlock.Action{}, impacts(test.impact)))); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
+// TestSelfTakenWhole: who packs the folder that the key is in reads the key; one of Interlock's files that is none of its keys may be packed.
+func TestSelfTakenWhole(t *testing.T) {
+	for target, want := range map[string][]string{"/home/ada/.local/share/interlock": {"self.read-key deny"}, "/home/ada/.interlock": {"self.read-key deny"},
+		"/home/ada/.local/share/interlock/interlock.yaml": {}, "/usr/local/bin/interlock": {}} {
+		read := interlock.Impact{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachSelf, Target: target, Via: "tar"}
+		if diff := cmp.Diff(want, says(gate.Self(nil, guard(), interlock.Action{}, impacts(read)))); diff != "" {
+			t.Errorf("%s: %s", target, diff)
+		}
+		if read.Via = "ls"; len(gate.Self(nil, guard(), interlock.Action{}, impacts(read))) > 0 {
+			t.Errorf("%s can't be listed", target)
+		}
+	}
+}
+
+// TestAgentsReadNoLog: where an agent acts at a tier it reads the log neither by a command nor as a file, and may ask whether it is whole;
+// where no tier is in force both are as they were.
+func TestAgentsReadNoLog(t *testing.T) {
+	spec.Covers(t, "EC-L-4")
+	tiers := map[string]*ruleset.Ruleset{"": load(t, ""), "for all": load(t, "maso: {tier: 1}"),
+		"of the type": load(t, `types: [{name: claude, accountable: ada, tools: ["*"], tier: 1}]`)}
+	for tier, rules := range tiers {
+		reads := func(what string, found []interlock.Finding, want bool) {
+			got := slices.Contains(says(found), "self.read-log deny")
+			if got != (want && tier != "") {
+				t.Errorf("tier %q, %s: %v", tier, what, says(found))
+			}
+		}
+		for target, want := range map[string]bool{"/h/interlock.db": true, "/h/interlock.db-wal": true, "/h/interlock.d*": true, "/h/*": true,
+			"/h/interlock.yaml": false, "/h/interlock": false} {
+			read := interlock.Impact{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachSelf, Target: target, Via: "cat"}
+			reads(target, gate.Self(rules, guard(), interlock.Action{}, impacts(read)), want)
+			read.Via = "ls"
+			reads("listing "+target, gate.Self(rules, guard(), interlock.Action{}, impacts(read)), false)
+			read.Via, read.Reach = "cat", interlock.ReachWorkspace
+			reads("somebody's own "+target, gate.Self(rules, guard(), interlock.Action{}, impacts(read)), false)
+		}
+		for command, want := range map[string]bool{"interlock audit list": true, "interlock audit show e1": true, "interlock audit prove e1": true,
+			"interlock audit verify": false, "interlock audit checkpoint": false, "interlock check ls": false, "grep audit list": false} {
+			reads(command, gate.Self(rules, guard(), interlock.Action{Kind: interlock.KindShell}, shellTexts(command)), want)
 		}
 	}
 }

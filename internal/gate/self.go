@@ -13,12 +13,15 @@ import (
 // Self protects Interlock from what it guards: its files, processes, endpoints, hook registrations and the commands that
 // answer requests or change who may. It stands at layer 1, so no approval lowers it. Reading is fine, and so are the
 // commands that only tell or only decide.
-func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
+//
+// Where agents act at a tier they don't read the log either, whatever the way (EC-L-4): it says what is looked at and how others were
+// answered. What checks that it is whole tells nothing of it.
+func Self(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) []interlock.Finding {
 	var out []interlock.Finding
 	secret := all(analysis.Impacts, func(i *interlock.Impact) bool {
 		// A whole folder of Interlock's own holds its key.
 		return onSelf(i) && i.Reversibility == interlock.Readonly &&
-			(i.Has(fact.TraitSecret) || i.Has(fact.TraitRecursive) || i.Kind == interlock.ImpactCredential)
+			(i.Has(fact.TraitSecret) || i.Has(fact.TraitRecursive) || i.Kind == interlock.ImpactCredential || takesWhole(i))
 	})
 	if len(secret) > 0 {
 		out = append(out, selfFinding("self.read-key", interlock.Deny, "this would read a key of the safety interlock", secret))
@@ -31,6 +34,12 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 		out = append(out, selfFinding("self.change", interlock.Deny,
 			"this would change or stop the safety interlock itself", changes))
 	}
+	tiered := rules != nil && rules.TierFor(snapshot.Agent) > 0
+	if tiered {
+		if reads := all(analysis.Impacts, readsLog); len(reads) > 0 {
+			out = append(out, selfFinding("self.read-log", interlock.Deny, "this would read the log, which is for operators", reads))
+		}
+	}
 	for _, t := range analysis.Texts {
 		if t.Kind != interlock.KindShell || !names(t.Value) {
 			continue
@@ -42,6 +51,8 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 		case commandsInterlock(words):
 			out = append(out, selfFinding("self.command", interlock.Deny,
 				"this command of the safety interlock is for operators; agents may use check, doctor, version and the commands that list", nil))
+		case tiered && printsLog(words):
+			out = append(out, selfFinding("self.read-log", interlock.Deny, "this would read the log, which is for operators", nil))
 		case stopsInterlock(words):
 			out = append(out, selfFinding("self.stop", interlock.Deny, "this would stop the safety interlock", nil))
 		}
@@ -52,6 +63,32 @@ func Self(_ *ruleset.Ruleset, _ interlock.Snapshot, action interlock.Action, ana
 func selfFinding(rule string, verdict interlock.Verdict, reason string, impacts []int) interlock.Finding {
 	return interlock.Finding{Gate: "self", Rule: rule, Layer: 1, Verdict: verdict, Reason: reason, Impacts: impacts,
 		Tags: []string{"ASI03"}}
+}
+
+// takesWhole reports whether an impact reads a folder of Interlock with everything in it, by a program that needs no option for that.
+// Folders are told from files by their names, and the folder of the programs holds none of its keys.
+func takesWhole(i *interlock.Impact) bool {
+	if i.Kind != interlock.ImpactRead || strings.Contains(path.Base(i.Target), ".") && !strings.HasPrefix(path.Base(i.Target), ".") ||
+		path.Base(path.Dir(i.Target)) == "bin" {
+		return false
+	}
+	return contains(path.Base(strings.Fields(i.Via + " -")[0]), "tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "rar", "rsync", "scp", "sftp",
+		"rclone", "restic", "borg", "cpio", "pax", "jar", "Compress-Archive")
+}
+
+// readsLog reports whether an impact reads the store that the log is in.
+func readsLog(i *interlock.Impact) bool {
+	base := path.Base(i.Target)
+	if contains(path.Base(strings.Fields(i.Via + " -")[0]), "ls", "stat", "du") { // names and sizes only
+		return false
+	}
+	return onSelf(i) && i.Reversibility == interlock.Readonly && (strings.HasPrefix(base, program+".db") || ruleset.Glob(base, program+".db"))
+}
+
+// printsLog reports whether the words print entries of the log. Other commands that do are no agent's anyway.
+func printsLog(words []string) bool {
+	command, second, runs := subcommand(words)
+	return runs && command == "audit" && contains(second, "list", "show", "prove")
 }
 
 func onSelf(i *interlock.Impact) bool {
