@@ -20,6 +20,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/account"
+
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
@@ -196,6 +198,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Notify:       channels,
 		Now:          options.Now,
 		Random:       rand.Reader,
+		Owner:        account.Name(),
 		ApprovalTTL:  time.Duration(c.ApprovalTTL),
 		CodeTTL:      time.Duration(c.CodeTTL),
 		MaxQuestions: c.MaxQuestions,

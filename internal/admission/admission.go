@@ -235,6 +235,7 @@ type Config struct {
 	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
 	Now          func() time.Time
 	Random       io.Reader
+	Owner        string                     // the human who answers for what nobody else is named for; optional
 	ApprovalTTL  time.Duration              // how long a request waits and an approval lives; 0 means one hour
 	MaxQuestions int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
 	CodeTTL      time.Duration              // how long a challenge's code counts; 0 means five minutes
@@ -355,6 +356,9 @@ func runOf(r interlock.Requester) string { return r.Agent + "\x00" + r.Run }
 func (a *Admission) draft(kind interlock.EventType, r interlock.Requester, role string, payload []byte) (ledger.Draft, error) {
 	seed, err := a.random(16)
 	if err != nil {
+		return ledger.Draft{}, err
+	}
+	if payload, err = a.accounted(r, role, payload); err != nil {
 		return ledger.Draft{}, err
 	}
 	return ledger.Draft{

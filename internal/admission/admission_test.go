@@ -25,6 +25,7 @@ import (
 	"interlock/internal/quorum"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
+	"interlock/internal/strictjson"
 )
 
 // A house is an Admission over a real store, with a clock the test moves and faults the test sets.
@@ -36,6 +37,7 @@ type house struct {
 	now    time.Time
 	guard  sync.Mutex // of alerts, which may come from several callers at once
 	alerts []string
+	tiered bool  // a tier of execution control is in force from the beginning
 	verify error // what checking a signature ends with
 }
 
@@ -79,7 +81,7 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 		Verify: func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
 			return "fingerprint of " + signature, h.verify
 		},
-		Now: clock, Random: rand.Reader, Alert: func(kind, message string) {
+		Now: clock, Random: rand.Reader, Owner: "olga", Alert: func(kind, message string) {
 			h.guard.Lock()
 			defer h.guard.Unlock()
 			h.alerts = append(h.alerts, kind+": "+message)
@@ -87,6 +89,7 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 	for _, e := range edit {
 		e(&c)
 	}
+	h.tiered = c.Rules.HighestTier() > 0
 	if h.Admission, err = admission.New(c); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,8 @@ func event(name, call string) func(*admission.Case) {
 	return func(p *admission.Case) { p.Event, p.Requester.Call = name, call }
 }
 
-// entries returns the types of all entries, and fails the test if the log does not verify.
+// entries returns the types of all entries, and fails the test if the log does not verify, or if a tier is in force and an entry does not
+// name the accountable human.
 func (h *house) entries() []interlock.EventType {
 	h.t.Helper()
 	report, err := auditlog.Verify(h.t.Context(), h.store.Store, h.key, auditlog.VerifyOptions{})
@@ -117,8 +121,24 @@ func (h *house) entries() []interlock.EventType {
 	var types []interlock.EventType
 	for _, e := range h.log() {
 		types = append(types, e.Type)
+		if h.tiered && answers(h.t, e) == "" {
+			h.t.Errorf("nobody answers for entry %d: %s", e.Index, e.Body)
+		}
 	}
 	return types
+}
+
+// answers names the human who answers for an entry, as it says itself.
+func answers(t *testing.T, e interlock.Entry) string {
+	t.Helper()
+	var said struct {
+		Human string `json:"accountable_human"`
+	}
+	event, err := auditlog.ParseEvent(e.Body)
+	if err := errors.Join(err, strictjson.DecodeSome(event.Payload, &said)); err != nil {
+		t.Fatal(err)
+	}
+	return said.Human
 }
 
 func (h *house) log() []interlock.Entry {

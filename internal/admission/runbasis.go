@@ -1,11 +1,13 @@
 package admission
 
 import (
+	"bytes"
 	"time"
 
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
+	"interlock/internal/strictjson"
 )
 
 // runRefs names what a decision reads of the run that an action names: the run, and what is counted of its agent. An action that
@@ -94,10 +96,47 @@ func over(run interlock.Run, now time.Time) bool {
 	return !run.Until.IsZero() && !now.Before(run.Until)
 }
 
-// accountable is the human who answers for what an agent does, as its type says; nobody where there are no types.
+// accountable is the human who answers for what an agent does, as its type says. Where no type does, and a tier is in force, it is who
+// answers for the agent, or else whoever it acts for.
 func (e *Evaluator) accountable(r interlock.Requester, standing ledger.Standing) string {
-	if !e.Rules.Typed() {
+	agent := agentOf(r, standing)
+	if e.Rules.Typed() {
+		if human := e.Rules.TypeOf(agent).Accountable; human != "" {
+			return human
+		}
+	}
+	if e.Rules.HighestTier() == 0 {
 		return ""
 	}
-	return e.Rules.TypeOf(agentOf(r, standing)).Accountable
+	return agent.Principal
+}
+
+// accounted has a record name the accountable human where a tier is in force (EC-L-3): besides what decisions and runs say of their agents'
+// types, whoever the record is about acts for, the operator who did it, or the owner of the home.
+func (a *Admission) accounted(r interlock.Requester, role string, payload []byte) ([]byte, error) {
+	const member = `"accountable_human":`
+	if !a.watches() || len(payload) < 2 || bytes.HasPrefix(payload[1:], []byte(member)) {
+		return payload, nil
+	}
+	var said struct {
+		Human string `json:"accountable_human"`
+	}
+	if err := strictjson.DecodeSome(payload, &said); err != nil || said.Human != "" {
+		return payload, err
+	}
+	human := r.Principal
+	switch {
+	case human == "" && role == "operator":
+		human = r.Agent
+	case human == "":
+		human = a.config.Owner
+	}
+	if human == "" {
+		return payload, nil
+	}
+	text := strictjson.AppendString([]byte("{"+member), human)
+	if payload[1] != '}' {
+		text = append(text, ',')
+	}
+	return strictjson.Canonical(append(text, payload[1:]...))
 }

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"maps"
 	"testing"
 
 	"interlock"
@@ -47,4 +48,30 @@ types:
 	h.answers("cat d", "builder", given.ID, "limit.tree.reads")
 	h.answers("cat d", "planner", root.ID, "limit.tree.reads")
 	h.answers("cat d", "planner", beside.ID, "")
+}
+
+// TestSomebodyAnswersForEveryRecord: where a tier is in force every record names a human: who the agent's type says, or else whoever the
+// agent acts for, the operator who did it, or the owner of the home. Without a tier nothing is added.
+func TestSomebodyAnswersForEveryRecord(t *testing.T) {
+	spec.Covers(t, "EC-L-3")
+	for tier, want := range map[int]map[string]int{0: {"": 3}, 1: {"alice": 3}} {
+		h := newHouse(t, atTier(t, tier))
+		h.propose("ls")
+		h.propose("rm -rf /")
+		a := h.propose("git push --force origin main")
+		if err := h.Report(t.Context(), interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"},
+			interlock.Outcome{Event: a.Event, Status: interlock.OutcomeUnknown}); err != nil {
+			t.Fatal(err)
+		}
+		h.entries()
+		got := map[string]int{}
+		for _, e := range h.log() {
+			if e.Type == interlock.EventDecision || e.Type == interlock.EventBlock || e.Type == interlock.EventReviewRequest {
+				got[answers(t, e)]++
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("tier %d: %v answer, want %v", tier, got, want)
+		}
+	}
 }
