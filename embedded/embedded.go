@@ -211,6 +211,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Brief:        options.Brief,
 		Kill:         kill.In(c.Home),
 		KillOn:       c.KillOn,
+		KillConfirm:  time.Duration(c.KillConfirm),
 		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {

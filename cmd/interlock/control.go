@@ -123,6 +123,9 @@ func withKill(p *program, backend *embedded.Backend, warnings func() []string) f
 		switch {
 		case err != nil:
 			return append([]string{"it can't be told whether everything is stopped"}, warnings()...)
+		case any && h.Step(now()) == ledger.KillNone:
+			return append([]string{"the observer " + h.By + " asks to stop everything, which happens at " + h.Deadline.Local().Format("15:04:05") +
+				" unless an admin declines it: " + h.Why}, warnings()...)
 		case any:
 			return append([]string{"everything is stopped (" + string(h.Step(now())) + "): " + h.Why}, warnings()...)
 		}

@@ -17,6 +17,7 @@ import (
 type killCommand struct {
 	Now     killNow     `cmd:"" default:"withargs" help:"Stop everything: no agent is allowed anything from now on."`
 	Status  killStatus  `cmd:"" help:"Say whether everything is stopped, since when and why."`
+	Drill   killDrill   `cmd:"" help:"Stop everything, look whether every door halts and how soon, and let everything go on."`
 	Release killRelease `cmd:"" help:"Let everything go on, by an admin's signed order."`
 }
 
@@ -122,6 +123,9 @@ func (c *killStatus) Run(p *program) error {
 	switch {
 	case c.JSON:
 		err = writeLine(p.stdout, state)
+	case state.Proposed:
+		_, err = fmt.Fprintf(p.stdout, "nothing is stopped yet: the observer %s asks for it, and it happens at %s unless an admin declines it "+
+			"(interlock kill release): %s\n", printable(state.By), state.Until.Local().Format("15:04:05"), printable(state.Reason))
 	case !state.Stopped:
 		_, err = fmt.Fprintln(p.stdout, "nothing is stopped")
 	default:
@@ -157,7 +161,11 @@ func (c *killRelease) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stderr, "stopped since %s: %s\n", h.Since.Local().Format("2006-01-02 15:04:05"), printable(h.Why))
+	what := "stopped"
+	if h.Step(now()) == ledger.KillNone {
+		what = "asked for by an observer"
+	}
+	fmt.Fprintf(p.stderr, "%s since %s: %s\n", what, h.Since.Local().Format("2006-01-02 15:04:05"), printable(h.Why))
 	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, admission.KillID(h), c.Reason, interlock.Requester{})
 	if err != nil {
 		return err

@@ -258,6 +258,8 @@ type Config struct {
 	Said func(ctx context.Context) ([]ledger.Row, error)
 	// optional: what signals of observers stop everything, once they are critical
 	KillOn []interlock.SignalKind
+	// how long people have to decline what an observer asks to be stopped; 0: it is stopped at once
+	KillConfirm time.Duration
 	// optional: the file that stops everything; without it only the ledger does
 	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through

@@ -41,8 +41,12 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	if err != nil {
 		return recorded + lapsed, err
 	}
+	killed, err := a.proposalDue(ctx, now)
+	if err != nil {
+		return recorded + lapsed, err
+	}
 	moved, err := a.moveDue(ctx, now)
-	return recorded + lapsed + moved, err
+	return recorded + lapsed + killed + moved, err
 }
 
 // maxAtOnce bounds how much of what is overdue is ended at once; the rest is when it is next looked for.

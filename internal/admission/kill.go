@@ -28,7 +28,9 @@ func killRef() ledger.Ref { return key(ledger.Hold, ledger.KillName) }
 
 // killed is the stop that has come furthest, of the row and the file, if there is any.
 func (a *Admission) killed(standing *ledger.Standing, now time.Time) (h ledger.HoldBody, any bool) {
-	h, any = standing.Killed()
+	if h, any = standing.Killed(); any && h.Step(now) == ledger.KillNone { // an observer asks for it
+		h, any = ledger.HoldBody{}, false
+	}
 	if a.config.Kill == nil {
 		return h, any
 	}
@@ -70,13 +72,15 @@ func (a *Admission) Stopped(ctx context.Context) error {
 	return nil
 }
 
-// Killed is the stop that stands, if any.
+// Killed is the stop that stands, if any: also one that an observer asks for, which has stopped nothing yet.
 func (a *Admission) Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error) {
 	g, err := a.rows(killRef())(ctx, a.config.Store.Recall)
 	if err != nil {
 		return h, false, err
 	}
-	h, any = a.killed(&g.Standing, a.config.Now())
+	if h, any = a.killed(&g.Standing, a.config.Now()); !any {
+		h, any = g.Killed()
+	}
 	return h, any, nil
 }
 
@@ -116,15 +120,23 @@ func (a *Admission) writeKill(ctx context.Context, h ledger.HoldBody) (ledger.Ho
 		}
 		now := a.config.Now().UTC()
 		if was, there := standing.Killed(); there {
-			if stands = was; ledger.Stricter(was, h, now).Since.Equal(was.Since) {
+			stronger := was.Mode == ledger.KillProposed && h.Mode != ledger.KillProposed || !ledger.Stricter(was, h, now).Since.Equal(was.Since)
+			if stands = was; !stronger {
 				return change, errUnchanged
 			}
 			stands = h
 		}
+		evidence := a.evidence(ctx, &change, now)
 		change.Writes = []ledger.Row{h.Row()}
 		if err := a.append(&change, interlock.EventKill, interlock.Requester{Agent: "interlock"}, "system",
-			auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, By: h.By, Since: h.Since}); err != nil {
+			auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, By: h.By, Since: h.Since, Until: h.Deadline,
+				Snapshot: evidence}); err != nil {
 			return change, err
+		}
+		named(&change, evidence)
+		if h.Mode == ledger.KillProposed {
+			return change, a.alarm(&change, interlock.Requester{Agent: "interlock"}, "kill-proposed", "an observer asks to stop everything, which happens at "+
+				h.Deadline.Format(time.RFC3339)+" unless an admin declines it (interlock kill release): "+h.Why)
 		}
 		return change, a.alarm(&change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped: "+h.Why)
 	})
@@ -153,9 +165,12 @@ func (a *Admission) BothKilled(ctx context.Context) error {
 	row, there := g.Killed()
 	file, thrown := a.config.Kill.Thrown()
 	switch {
+	case there && row.Step(a.config.Now()) == ledger.KillNone && !thrown: // it waits for people
+	case there && row.Mode == ledger.KillProposed && !thrown:
+		return a.unanswered(ctx, row)
 	case there && !thrown:
 		return a.throw(row, a.config.Now())
-	case thrown && !there:
+	case thrown && (!there || row.Mode == ledger.KillProposed):
 		_, err = a.writeKill(ctx, ledger.Kill(file.Mode, a.redact(file.Why), a.redact(file.By), file.Since))
 	}
 	return err
@@ -191,14 +206,15 @@ func findKill(a *Admission, c *carrying) error {
 func KillID(h ledger.HoldBody) string { return h.Since.UTC().Format(time.RFC3339Nano) }
 
 // orderKill stops everything by order.
-func (a *Admission) orderKill(_ context.Context, c *carrying) error {
+func (a *Admission) orderKill(ctx context.Context, c *carrying) error {
 	kept := a.orderKept(c.Order)
 	h := ledger.Kill(ledger.KillMode(c.Detail), kept.Reason, c.Operator, c.now.Truncate(time.Microsecond))
-	if was, there := c.standing.Killed(); there { // what was found, or has begun, goes on under the order's name
+	if was, there := c.standing.Killed(); there && was.Mode != ledger.KillProposed { // what was found, or has begun, goes on under the order's name
 		further := ledger.Stricter(was, h, c.now)
 		h.Mode, h.Since = further.Mode, further.Since
 	}
 	h.Order = c.ID
+	evidence := a.evidence(ctx, &c.change, c.now)
 	c.change.Writes = []ledger.Row{h.Row()}
 	if err := a.throw(h, c.now); err != nil { // the row stops everything as well
 		if err := a.alarm(&c.change, interlock.Requester{Agent: "interlock"}, "kill", reason(err)); err != nil {
@@ -206,9 +222,11 @@ func (a *Admission) orderKill(_ context.Context, c *carrying) error {
 		}
 	}
 	if err := a.append(&c.change, interlock.EventKill, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, Since: h.Since, Order: &kept}); err != nil {
+		auditlog.KillRecord{Mode: string(h.Mode), Why: h.Why, Since: h.Since, Order: &kept,
+			Snapshot: evidence}); err != nil {
 		return err
 	}
+	named(&c.change, evidence)
 	return a.alarm(&c.change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped by order of "+c.Operator+": "+h.Why)
 }
 

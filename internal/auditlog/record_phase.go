@@ -26,6 +26,7 @@ type PaceSnapshot struct {
 	Counts   []ledger.BreakerBody `json:"counts"`
 	Requests []PendingRequest     `json:"requests"`
 	Last     []ledger.Act         `json:"last_actions"`
+	Runs     []interlock.Run      `json:"runs,omitempty"` // that were open, where everything was stopped
 }
 
 // A PendingRequest is a question that waited, or whose answer had not been used.

@@ -22,7 +22,7 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.say(t.text("hold"))
 		t.add("root_cause", "what", "by")
 	case interlock.EventKill, interlock.EventKillRelease:
-		t.add("", "mode", "by", "why")
+		t.add("", "mode", "by", "why", "until")
 		t.order()
 	case interlock.EventSignal:
 		var value int

@@ -58,6 +58,9 @@ type Config struct {
 	// KillOn lists the kinds of signals (context, quality, anomaly, drift, dlp, fraud, health) that stop everything once one of an
 	// observer is critical. Default: none, so that people are told and decide.
 	KillOn []interlock.SignalKind `json:"kill_on"`
+	// KillConfirm is how long people have to decline what an observer asks to be stopped (POST /v1/kill with its token), as a Go duration: then
+	// everything is stopped whether anybody answered or not. From 1s to 1h. Default: 5m.
+	KillConfirm Duration `json:"kill_confirm"`
 	// Hosts lists further names under which clients reach the HTTP API, as host or host:port: those of a service in a cluster or of
 	// a proxy in front of it. Under any other name but localhost's it answers nobody. Default: none.
 	Hosts []string `json:"hosts"`
@@ -218,7 +221,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 // Defaults returns the settings of a home in which nothing is set.
 func Defaults() Config {
 	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour),
-		CodeTTL:      Duration(5 * time.Minute),
+		CodeTTL: Duration(5 * time.Minute), KillConfirm: Duration(5 * time.Minute),
 		MaxQuestions: 100, MaxConcurrent: 1024}
 }
 
@@ -259,6 +262,9 @@ func Load(home, file string) (Config, error) {
 		if !slices.Contains(interlock.SignalKinds(), kind) {
 			return c, interlock.Errorf(interlock.CodeInvalid, "kill_on", "%.20q is no kind of signal; name some of %v", kind, interlock.SignalKinds())
 		}
+	}
+	if c.KillConfirm < Duration(time.Second) || c.KillConfirm > Duration(time.Hour) {
+		return c, interlock.Errorf(interlock.CodeInvalid, "kill_confirm", "must be from 1s to 1h")
 	}
 	for _, host := range c.Hosts {
 		if host == "" || strings.ContainsAny(host, "/*@? \t") {

@@ -48,7 +48,8 @@ forget_inputs: true
 max_concurrent: 8
 `, func(config.Config) config.Config {
 			return config.Config{Rules: "/etc/interlock/rules", Profile: "supervised", Mode: interlock.Monitoring, Unattended: true,
-				Production: []string{"prod-*", "live"}, Listen: "off", AllowRemote: true, ApprovalTTL: config.Duration(90 * time.Second),
+				KillConfirm: config.Duration(5 * time.Minute),
+				Production:  []string{"prod-*", "live"}, Listen: "off", AllowRemote: true, ApprovalTTL: config.Duration(90 * time.Second),
 				CheckpointTo: []string{"/mnt/other/checkpoint"}, CodeTTL: config.Duration(2 * time.Minute),
 				Channels: []config.Channel{{Kind: "console"}}, QuietHours: "22:00-07:00", MaxQuestions: 7, ForgetInputs: true, MaxConcurrent: 8}
 		}},

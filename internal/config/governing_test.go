@@ -122,6 +122,8 @@ func pairs() []pair {
 		{"sandbox.profiles", ofSandbox("own", SandboxProfile{Env: []string{"A"}}), ofSandbox("own", SandboxProfile{Env: []string{"A"}}), false},
 		{"sandbox.profiles", ofSandbox("scratch", SandboxProfile{Time: Duration(time.Second)}), func(c *Config) {}, true},
 		{"kill_on", func(c *Config) { c.KillOn = []interlock.SignalKind{interlock.SignalDLP} }, func(c *Config) {}, true},
+		{"kill_confirm", func(c *Config) {}, func(c *Config) { c.KillConfirm = Duration(time.Hour) }, true},
+		{"kill_confirm", func(c *Config) {}, func(c *Config) { c.KillConfirm = Duration(time.Second) }, false},
 		{"control", func(c *Config) {}, func(c *Config) { c.Control = "127.0.0.1:7434" }, false},
 		{"hosts", func(c *Config) {}, func(c *Config) { c.Hosts = []string{"evil.example"} }, true},
 		{"gateway.hosts", func(c *Config) {}, func(c *Config) { c.Gateway.Hosts = []string{"evil.example"} }, true},

@@ -49,6 +49,7 @@ type stopped struct {
 	Why   string
 	By    string
 	Since time.Time
+	Until time.Time // when it happens that an observer asks for; nothing is stopped before, and the step is empty
 }
 
 // stoppedNow is what is stopped, if anything is.
@@ -57,5 +58,5 @@ func (c *Console) stoppedNow(r *http.Request) (*stopped, error) {
 	if err != nil || !any {
 		return nil, err
 	}
-	return &stopped{h.Step(c.config.Now()), h.Why, h.By, h.Since}, nil
+	return &stopped{h.Step(c.config.Now()), h.Why, h.By, h.Since, h.Deadline}, nil
 }

@@ -41,6 +41,7 @@ func NewToken(random io.Reader) (string, error) {
 // Backend is what the door does.
 type Backend interface {
 	Kill(ctx context.Context, mode ledger.KillMode, why, by string) (ledger.HoldBody, error)
+	ProposeKill(ctx context.Context, observer, why string) (ledger.HoldBody, error)
 	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
 	Signal(ctx context.Context, observer string, s interlock.Signal) (admission.SignalAnswer, error)
 }
@@ -132,7 +133,8 @@ func (d *door) only(next http.Handler) http.Handler {
 	})
 }
 
-// known is the observer who asks, or nobody's name for the holder of the control token. Observers tell; only that token stops.
+// known is the observer who asks, or nobody's name for the holder of the control token. Observers tell what they see, and ask for a stop
+// that people may decline; only that token stops at once.
 func (d *door) known(r *http.Request) (observer string, err error) {
 	refused := interlock.Errorf(interlock.CodeUnauthorized, "Authorization",
 		"send Authorization: Bearer and the token of the control door, or an observer's to tell what it sees; an agent's opens nothing here")
@@ -148,7 +150,7 @@ func (d *door) known(r *http.Request) (observer string, err error) {
 	if d.Token != "" && subtle.ConstantTimeCompare(hash[:], d.hash[:]) == 1 {
 		return "", nil
 	}
-	if d.Watch == nil || r.URL.Path != "/v1/signals" {
+	if d.Watch == nil {
 		return "", refused
 	}
 	record, err := d.Watch.Observer(r.Context(), token)
@@ -167,18 +169,25 @@ type Stop struct {
 
 // A State is what is answered.
 type State struct {
-	Stopped bool            `json:"stopped"` // anything at all, see Step
-	Step    ledger.KillStep `json:"step,omitempty"`
-	Mode    ledger.KillMode `json:"mode,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	By      string          `json:"by,omitempty"`
-	Since   time.Time       `json:"since,omitzero"`
+	Stopped bool `json:"stopped"` // anything at all, see Step
+	// an observer asks for it: it happens at the time Until unless an admin declines it
+	Proposed bool            `json:"proposed,omitempty"`
+	Step     ledger.KillStep `json:"step,omitempty"`
+	Mode     ledger.KillMode `json:"mode,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	By       string          `json:"by,omitempty"`
+	Since    time.Time       `json:"since,omitzero"`
+	Until    time.Time       `json:"until,omitzero"`
 }
 
 // StateOf is a stop as it is shown.
 func StateOf(h ledger.HoldBody, now time.Time) State {
 	step := h.Step(now)
-	return State{Stopped: step != ledger.KillNone, Step: step, Mode: h.Mode, Reason: h.Why, By: h.By, Since: h.Since}
+	state := State{Stopped: step != ledger.KillNone, Step: step, Mode: h.Mode, Reason: h.Why, By: h.By, Since: h.Since}
+	if state.Proposed = !state.Stopped && h.Mode == ledger.KillProposed; state.Proposed {
+		state.Until = h.Deadline
+	}
+	return state
 }
 
 // decode reads a body strictly, or answers what is wrong with it.
@@ -217,13 +226,21 @@ func (d *door) kill(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience) // whoever hangs up has stopped everything all the same
 	defer cancel()
-	h, err := d.Backend.Kill(ctx, stop.Mode, stop.Reason, stop.By)
+	h, err := d.stop(ctx, stop)
 	if err != nil {
 		d.Logger.ErrorContext(ctx, "stopping everything", "error", err.Error())
 		fail(w, http.StatusServiceUnavailable, err)
 		return
 	}
 	answer(w, http.StatusOK, StateOf(h, d.Now()))
+}
+
+// stop stops everything, or has people asked where an observer wants it.
+func (d *door) stop(ctx context.Context, s Stop) (ledger.HoldBody, error) {
+	if observer, _ := ctx.Value(whose{}).(string); observer != "" {
+		return d.Backend.ProposeKill(ctx, observer, s.Reason)
+	}
+	return d.Backend.Kill(ctx, s.Mode, s.Reason, s.By)
 }
 
 func (d *door) state(w http.ResponseWriter, r *http.Request) {

@@ -49,6 +49,15 @@ func (s *switchboard) Kill(_ context.Context, mode ledger.KillMode, why, by stri
 	return h, s.fails
 }
 
+func (s *switchboard) ProposeKill(_ context.Context, observer, why string) (ledger.HoldBody, error) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	h := ledger.Kill(ledger.KillProposed, why, observer, noon)
+	h.Deadline = noon.Add(5 * time.Minute)
+	s.thrown = append(s.thrown, h)
+	return h, s.fails
+}
+
 func (s *switchboard) Killed(context.Context) (ledger.HoldBody, bool, error) {
 	if len(s.thrown) == 0 {
 		return ledger.HoldBody{}, false, s.fails
@@ -235,7 +244,7 @@ func TestSignals(t *testing.T) {
 		edit       func(*http.Request)
 	}{
 		"an agent":           {401, "/v1/signals", drift, with("Authorization", "Bearer ilk_abc")},
-		"to stop everything": {401, "/v1/kill", `{"reason":"x"}`, observer},
+		"an unnamed reason":  {400, "/v1/kill", `{}`, observer},
 		"another member":     {400, "/v1/signals", `{"kind":"drift","agent":"claude","value":61,"phase":"P"}`, observer},
 		"a fraction":         {400, "/v1/signals", `{"kind":"drift","agent":"claude","value":0.61}`, observer},
 		"what is no signal":  {400, "/v1/signals", `{"kind":"weather","agent":"claude","value":61}`, observer},
@@ -244,6 +253,11 @@ func TestSignals(t *testing.T) {
 		if w := ask(h, "POST", test.path, test.body, test.edit); w.Code != test.status || len(s.told) != 2 || len(s.thrown) != 0 {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
+	}
+	if w := ask(h, "POST", "/v1/kill", `{"reason":"card testing","by":"olga"}`, observer); w.Code != 200 || s.thrown[0].Mode != ledger.KillProposed ||
+		s.thrown[0].By != "meter" || !strings.Contains(w.Body.String(), `"stopped":false,"proposed":true`) ||
+		!strings.Contains(w.Body.String(), `"until":"2026-11-20T12:05:00Z"`) {
+		t.Errorf("an observer that asks to stop everything: %d %s", w.Code, w.Body)
 	}
 	for range 200 {
 		ask(h, "POST", "/v1/signals", drift, observer)

@@ -122,7 +122,7 @@ func holdAbout(h HoldBody) About {
 	if h.OnActors() {
 		about.Marks = appendMarks(about.Marks, nano(h.Since), h.over())
 	}
-	if h.Phase == phase.Alternate && !h.Deadline.IsZero() {
+	if (h.Phase == phase.Alternate || h.Mode == KillProposed) && !h.Deadline.IsZero() {
 		about.Marks = appendMarks(about.Marks, nano(h.Deadline), Due)
 	}
 	return about

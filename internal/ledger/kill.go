@@ -19,6 +19,8 @@ type KillMode string
 const (
 	KillHard      KillMode = "hard"      // at once
 	KillGraduated KillMode = "graduated" // in steps, so that what is half done can come to its end
+	// an observer asks for it: at its deadline it is as if it were hard, unless an admin has declined or somebody confirmed it before
+	KillProposed KillMode = "proposed"
 )
 
 // The steps of a graduated stop, counted from its order. What ends of itself in the meantime was checked as it always is.
@@ -57,7 +59,7 @@ func clip(text string) string {
 func (h *HoldBody) Step(now time.Time) KillStep {
 	since := now.Sub(h.Since)
 	switch {
-	case h.Scope != HoldKill:
+	case h.Scope != HoldKill, h.proposed(now):
 		return KillNone
 	case h.Mode != KillGraduated || since < 0 || since >= KillCloses+KillDrains:
 		return KillStopped
@@ -65,6 +67,11 @@ func (h *HoldBody) Step(now time.Time) KillStep {
 		return KillFrozen
 	}
 	return KillClosing
+}
+
+// proposed reports whether an observer asks for a stop, and people have time left to answer.
+func (h *HoldBody) proposed(now time.Time) bool {
+	return h.Mode == KillProposed && now.Before(h.Deadline) && !now.Before(h.Since)
 }
 
 // Killed is the hold on everything in a standing, if there is one.
