@@ -76,6 +76,7 @@ fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
 admission, archive, fileio, store/sqlite                < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console, control    (never each other, never store)
+github.com/google/jsonschema-go                         < mcpgateway
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp, sandbox, webpush, control
 advice                                                  < hook

@@ -203,6 +203,7 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend,
 	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Asker: asker, CanAsk: true, Servers: servers,
 		Now: now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
+		Forms:   func() bool { return backend.Rules().HighestTier() > 0 },
 		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
 		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}}
 	if slices.ContainsFunc(servers, isCanary) { // doctor asks

@@ -57,6 +57,9 @@ func (s *Session) callTool(ctx context.Context, r *request) answer {
 		return faultOf(rpc.CodeInvalidParams, "unknown tool: "+name, nil)
 	}
 	action, err := toolAction(server, tool, given, s.caller.Dir)
+	if forms := s.gateway.config.Forms; err == nil && forms != nil && forms() {
+		err = offered.form.check(action.Arguments)
+	}
 	if err != nil {
 		s.gateway.config.Backend.Refuse(ctx, s.requester(), door, err)
 		return faultOf(rpc.CodeInvalidParams, "params/arguments: "+err.Error(), nil)

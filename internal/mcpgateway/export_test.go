@@ -17,6 +17,11 @@ var (
 	AnnotationsOf    = annotationsOf
 )
 
+// CheckForm holds arguments against the inputSchema of a definition.
+func CheckForm(definition, arguments []byte) error {
+	return (&form{definition: definition}).check(arguments)
+}
+
 // OpenState is openState of a question that waits for a human.
 func (s *Sealer) OpenState(text string, r interlock.Requester, now time.Time) (any, error) {
 	return s.openState(sealState, text, r, now)

@@ -23,6 +23,7 @@ type Config struct {
 	// optional: which definitions were approved, and what callers may see; none: everything
 	Pins       Pins
 	FirstUse   func(server string) bool // optional: whether what a server offers at first sight is trusted; none: yes
+	Forms      func() bool              // optional: whether arguments have to meet what the tool says of them; none: no
 	Classifier Classifier               // optional: looks at results before the client sees them
 	Hearer     Hearer                   // optional: remembers what results name, before the client sees them
 	Sparing    bool                     // in modes that enforce nothing, what nothing objects to is not recorded

@@ -45,7 +45,8 @@ type offer struct {
 	listed json.RawMessage // the definition as the client sees it
 	raw    json.RawMessage // and as the server sent it
 	hints  *interlock.Annotations
-	shaped bool // its results have a declared form: outputSchema
+	form   *form // what its arguments are to be
+	shaped bool  // its results have a declared form: outputSchema
 	target admission.Target
 }
 
@@ -225,7 +226,7 @@ func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) 
 	}
 	if kind == kindTools {
 		o.hints = annotationsOf(definition)
-		o.shaped = declaresOutput(definition)
+		o.form, o.shaped = &form{definition: definition}, declaresOutput(definition)
 	}
 	o.target.Name = o.full
 	return o, true
