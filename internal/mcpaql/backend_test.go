@@ -149,6 +149,24 @@ func (b *fakeBackend) Confirm(_ context.Context, r interlock.Requester, request,
 	return b.confirm(request, code)
 }
 
+func (b *fakeBackend) RegisterRun(_ context.Context, by interlock.Requester, q interlock.RunRequest) (interlock.Run, error) {
+	b.note("RUN %s by %s: %+v", q.Task, by.Agent, q)
+	return interlock.Run{ID: "run_1", Agent: by.Agent, Task: q.Task, Parent: q.Parent}, nil
+}
+
+func (b *fakeBackend) EndRun(_ context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error) {
+	if id != "run_1" {
+		return interlock.Run{}, interlock.Errorf(interlock.CodeNotFound, "run", "this agent holds no open run of this name")
+	}
+	b.note("END %s by %s: %s %s", id, by.Agent, end.Status, end.Why)
+	return interlock.Run{ID: id, Agent: by.Agent, Status: end.Status}, nil
+}
+
+func (b *fakeBackend) Heartbeat(_ context.Context, by interlock.Requester) error {
+	b.note("HEARD %s", by.Agent)
+	return nil
+}
+
 func (b *fakeBackend) RecordExecution(_ context.Context, r interlock.Requester, record auditlog.ExecutionRecord) error {
 	b.note("EXECUTION %s %s", record.Element, record.State)
 	if record.State == string(mcpaql.Paused) {

@@ -171,7 +171,8 @@ func TestPermissionsAreAskedAsOftenAsTheySay(t *testing.T) {
 	list := newFixture(t, nil).data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)
 	want := map[string]any{"introspect": "AUTO_APPROVE", "record_execution_step": "CONFIRM_SESSION", "verify_challenge": "CONFIRM_SESSION",
 		"execute_agent": "CONFIRM_SINGLE_USE", "complete_execution": "CONFIRM_SINGLE_USE",
-		"abort_execution": "CONFIRM_SINGLE_USE", "confirm_operation": "AUTO_APPROVE"}
+		"abort_execution": "CONFIRM_SINGLE_USE", "confirm_operation": "AUTO_APPROVE",
+		"register_run": "AUTO_APPROVE", "end_run": "AUTO_APPROVE", "heartbeat": "AUTO_APPROVE"}
 	if diff := cmp.Diff(want, list["_protocol"].(map[string]any)["permissions"]); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

@@ -92,7 +92,8 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 		"limits": map[string]any{"max_request_size": 1048576.0, "max_response_size": 10485760.0,
 			"max_string_length": 1048576.0, "max_array_elements": 10000.0, "max_nesting_depth": 32.0, "max_batch_operations": 100.0},
 		"danger": map[string]any{"introspect": "safe", "execute_agent": "reversible", "record_execution_step": "reversible", "verify_challenge": "reversible",
-			"confirm_operation": "reversible", "complete_execution": "reversible", "abort_execution": "reversible"},
+			"confirm_operation": "reversible", "complete_execution": "reversible", "abort_execution": "reversible",
+			"register_run": "reversible", "end_run": "reversible", "heartbeat": "safe"},
 		"permissions": protocol["permissions"]}
 	if diff := cmp.Diff(want, protocol); diff != "" {
 		t.Errorf("_protocol (-want +got):\n%s", diff)
@@ -113,7 +114,8 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 		}
 	}
 	wantEndpoints := []string{"introspect read READ", "execute_agent execute EXECUTE", "record_execution_step create CREATE", "verify_challenge create CREATE",
-		"confirm_operation execute EXECUTE", "complete_execution execute EXECUTE", "abort_execution execute EXECUTE"}
+		"confirm_operation execute EXECUTE", "complete_execution execute EXECUTE", "abort_execution execute EXECUTE",
+		"register_run create CREATE", "end_run execute EXECUTE", "heartbeat create CREATE"}
 	if diff := cmp.Diff(wantEndpoints, endpoints); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
@@ -318,7 +320,8 @@ func TestABatchRunsInOrderAndHaltsAtAConfirmation(t *testing.T) {
 func TestOperationsStandOnTheirEndpoint(t *testing.T) {
 	spec.Covers(t, "AQL-6.2")
 	home := map[string]mcpaql.Endpoint{"introspect": mcpaql.Read, "record_execution_step": mcpaql.Create, "verify_challenge": mcpaql.Create,
-		"execute_agent": mcpaql.Execute, "complete_execution": mcpaql.Execute, "abort_execution": mcpaql.Execute, "confirm_operation": mcpaql.Execute}
+		"execute_agent": mcpaql.Execute, "complete_execution": mcpaql.Execute, "abort_execution": mcpaql.Execute, "confirm_operation": mcpaql.Execute,
+		"register_run": mcpaql.Create, "heartbeat": mcpaql.Create, "end_run": mcpaql.Execute}
 	for name, right := range home {
 		for _, endpoint := range []mcpaql.Endpoint{mcpaql.Create, mcpaql.Read, mcpaql.Execute, ""} {
 			failure, _ := newFixture(t, nil).call(caller, endpoint, `{"operation":"`+name+`","wrong":1}`)["error"].(map[string]any)
@@ -337,7 +340,7 @@ func TestOperationsStandOnTheirEndpoint(t *testing.T) {
 	}
 	failure := newFixture(t, nil).failure(mcpaql.Create, `{"operation":"drop_table"}`, mcpaql.CodeNoOperation)
 	if diff := cmp.Diff(map[string]any{"operation": "drop_table",
-		"available": []any{"record_execution_step", "verify_challenge"}}, failure["details"]); diff != "" {
+		"available": []any{"record_execution_step", "verify_challenge", "register_run", "heartbeat"}}, failure["details"]); diff != "" {
 		t.Errorf("an unknown operation (-want +got):\n%s", diff)
 	}
 }

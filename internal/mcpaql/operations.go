@@ -81,7 +81,7 @@ func (e example) MarshalJSON() ([]byte, error) {
 // operations lists every operation, in the order they are introduced to an agent.
 func operations() []operation {
 	return []operation{introspectOperation(), executeOperation(), stepOperation(), verifyOperation(), confirmOperation(),
-		completeOperation(), abortOperation()}
+		completeOperation(), abortOperation(), registerRunOperation(), endRunOperation(), heartbeatOperation()}
 }
 
 func introspectOperation() operation {

@@ -37,6 +37,10 @@ type Backend interface {
 	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error)
 	// Confirm says where a request of this requester stands, or redeems a human's code for it.
 	Confirm(ctx context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest, error)
+	// RegisterRun, EndRun and Heartbeat are what agents tell of their runs and of themselves.
+	RegisterRun(ctx context.Context, by interlock.Requester, q interlock.RunRequest) (interlock.Run, error)
+	EndRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error)
+	Heartbeat(ctx context.Context, by interlock.Requester) error
 	// RecordExecution and RecordToken record what happened to an execution and to a confirmation token.
 	RecordExecution(ctx context.Context, r interlock.Requester, record auditlog.ExecutionRecord) error
 	RecordToken(ctx context.Context, kind interlock.EventType, r interlock.Requester, record auditlog.TokenRecord) error
