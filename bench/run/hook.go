@@ -128,24 +128,32 @@ func (b *bench) serve(home string) (stop func(), err error) {
 
 // server starts `interlock up` with both doors and returns the process and its TCP address by file.
 func (b *bench) server(home string) (address string, stop func(), err error) {
-	if err := os.MkdirAll(filepath.Join(b.scratch, "user"), 0o700); err != nil {
+	addresses, stop, err := b.serverWith(home)
+	if err != nil {
 		return "", nil, err
 	}
+	return addresses[0], stop, nil
+}
+
+// serverWith starts a server with further flags, and returns what it says of where it listens.
+func (b *bench) serverWith(home string, flags ...string) (addresses []string, stop func(), err error) {
+	if err := os.MkdirAll(filepath.Join(b.scratch, "user"), 0o700); err != nil {
+		return nil, nil, err
+	}
 	ready := home + ".ready"
-	c := b.command(home, "up", "--listen", "127.0.0.1:0", "--ready", ready)
+	c := b.command(home, append([]string{"up", "--listen", "127.0.0.1:0", "--ready", ready}, flags...)...)
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	b.pid = c.Process.Pid
 	stop = func() { _ = c.Process.Signal(os.Interrupt); _ = c.Wait() }
 	for range 200 {
 		if text, err := os.ReadFile(ready); err == nil {
-			first, _, _ := strings.Cut(string(text), "\n")
-			return first, stop, nil
+			return strings.Split(strings.TrimSpace(string(text)), "\n"), stop, nil
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
 	stop()
-	return "", nil, fmt.Errorf("the server did not come up")
+	return nil, nil, fmt.Errorf("the server did not come up")
 }

@@ -31,11 +31,12 @@ type bench struct {
 	binary         string
 	scratch        string
 	step           time.Duration
-	recorded       int    // how many decisions the part recorded makes
-	peer           string // cc-safety-net's hook script, empty if npm could not install it
-	pid            int    // of the newest server
-	vmcp           string // toolhive's vmcp; empty if it could not be built
-	carrierModules string // node_modules with the programs that carry MCP calls; empty if npm could not install them
+	open           time.Duration // how long an open load is kept up
+	recorded       int           // how many decisions the part recorded makes
+	peer           string        // cc-safety-net's hook script, empty if npm could not install it
+	pid            int           // of the newest server
+	vmcp           string        // toolhive's vmcp; empty if it could not be built
+	carrierModules string        // node_modules with the programs that carry MCP calls; empty if npm could not install them
 	out            io.Writer
 
 	sequence atomic.Int64 // numbers the actions, so that no two are the same
@@ -74,16 +75,17 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, http, fair, mcp, gateway, gateway-http, sandbox, "+
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, http, fair, stop, mcp, gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
+	open := flag.Duration("open", 0, "how long the part stop keeps up its open load; half a minute if it is not given")
 	peer := flag.String("peer", "", "path of cc-safety-net's command, for the side-by-side hook latency")
 	carriers := flag.String("carriers", "", "node_modules with mcp-proxy and supergateway, for the side-by-side gateway latency")
 	vmcp := flag.String("vmcp", "", "path of toolhive's vmcp, for the side-by-side gateway latency")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := (&bench{ctx: ctx, step: *step, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out,
+	if err := (&bench{ctx: ctx, step: *step, open: *open, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out,
 		*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -98,7 +100,7 @@ var parts = []struct {
 	alone   bool
 }{
 	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"limits", limited, true}, {"http", overHTTP, false},
-	{"fair", fairShares, true}, {"mcp", overMCP, true},
+	{"fair", fairShares, true}, {"stop", stopping, true}, {"mcp", overMCP, true},
 	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
 	{"waiting", waiting, true}, {"recorded", recordings, true}, {"verify", verify, false},
 }

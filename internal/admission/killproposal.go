@@ -55,7 +55,8 @@ func (a *Admission) evidence(ctx context.Context, change *ledger.Change, now tim
 	s := auditlog.PaceSnapshot{Schema: auditlog.PaceSchema, On: ledger.KillName, At: now.UTC(), Holds: []ledger.HoldBody{},
 		Counts: []ledger.BreakerBody{}, Requests: []auditlog.PendingRequest{}, Last: []ledger.Act{}}
 	for _, kind := range []struct{ of, mark string }{{ledger.Hold, ledger.All}, {ledger.Breaker, ledger.All},
-		{ledger.Tally, ledger.Until}, {ledger.Run, ledger.All}, {ledger.Request, ledger.Is(interlock.RequestPending)}, {ledger.Request, ledger.Is(interlock.RequestApproved)}} {
+		{ledger.Tally, ledger.Until}, {ledger.Run, ledger.All}, {ledger.Request, ledger.Is(interlock.RequestPending)},
+		{ledger.Request, ledger.Is(interlock.RequestApproved)}} {
 		rows, _, err := a.config.Store.Scan(ctx, under(kind.of, kind.mark), ledger.Every(maxEvidence))
 		if err != nil {
 			return ""

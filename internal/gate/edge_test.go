@@ -190,7 +190,8 @@ func TestSelfOfImpacts(t *testing.T) {
 
 // TestSelfTakenWhole: who packs the folder that the key is in reads the key; one of Interlock's files that is none of its keys may be packed.
 func TestSelfTakenWhole(t *testing.T) {
-	for target, want := range map[string][]string{"/home/ada/.local/share/interlock": {"self.read-key deny"}, "/home/ada/.interlock": {"self.read-key deny"},
+	for target, want := range map[string][]string{"/home/ada/.local/share/interlock": {"self.read-key deny"},
+		"/home/ada/.interlock":                            {"self.read-key deny"},
 		"/home/ada/.local/share/interlock/interlock.yaml": {}, "/usr/local/bin/interlock": {}} {
 		read := interlock.Impact{Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Reach: interlock.ReachSelf, Target: target, Via: "tar"}
 		if diff := cmp.Diff(want, says(gate.Self(nil, guard(), interlock.Action{}, impacts(read)))); diff != "" {

@@ -15,7 +15,8 @@ func registerRunOperation() operation {
 		description: "Register a run to act in, or delegate a part of one of your runs to another agent. Name the returned id with what you do in it.",
 		reasons:     []string{"Gives nobody more than it had: what is delegated is held against the types of all who delegated it"},
 		parameters: []Parameter{
-			{Name: "task", Type: "string", MaxLength: maxText, Description: "What the run is for. One that is tried again and again under the same name is bounded."},
+			{Name: "task", Type: "string", MaxLength: maxText,
+				Description: "What the run is for. One that is tried again and again under the same name is bounded."},
 			{Name: "key", Type: "string", MaxLength: maxName, Description: "Your name for it: the same one again is the same run."},
 			{Name: "agent", Type: "string", MaxLength: maxName, Description: "To whom it is delegated. Default: yourself."},
 			{Name: "parent", Type: "string", MaxLength: maxName, Description: "Your run that it is part of; needed to delegate."},
@@ -35,7 +36,8 @@ func endRunOperation() operation {
 		reasons:     []string{"Ends a run; another can be registered"},
 		parameters: []Parameter{
 			{Name: "run", Type: "string", Required: true, MaxLength: maxName, Description: "The id that register_run returned."},
-			{Name: "status", Type: "string", Required: true, Enum: []string{string(interlock.RunCompleted), string(interlock.RunFailed), string(interlock.RunCancelled)},
+			{Name: "status", Type: "string", Required: true, Enum: []string{string(interlock.RunCompleted), string(interlock.RunFailed),
+				string(interlock.RunCancelled)},
 				Description: "How it ended."},
 			{Name: "reason", Type: "string", MaxLength: maxText, Description: "Why, for the record."},
 		},

@@ -51,7 +51,8 @@ func resolved(definition json.RawMessage) (_ *jsonschema.Resolved, err error) {
 	var tool struct {
 		Schema json.RawMessage `json:"inputSchema"`
 	}
-	if err := json.Unmarshal(definition, &tool); err != nil || tool.Schema == nil || tool.Schema[0] != '{' || len(tool.Schema) > maxForm || !bounded(tool.Schema) {
+	if err := json.Unmarshal(definition, &tool); err != nil || tool.Schema == nil || tool.Schema[0] != '{' ||
+		len(tool.Schema) > maxForm || !bounded(tool.Schema) {
 		return nil, errNoForm
 	}
 	schema := new(jsonschema.Schema)

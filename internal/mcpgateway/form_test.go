@@ -35,8 +35,9 @@ func TestArgumentsMeetTheToolsSchema(t *testing.T) {
 		"a schema without an end":  {`{"$ref":"#"}`, fits, false, "can't be used"},
 		"one within itself":        {`{"properties":{"to":{"$ref":"#"}}}`, fits, false, "can't be used"},
 		"one that explodes":        {exploding(20), fits, false, "can't be used"},
-		"parts of its own":         {`{"properties":{"to":{"$ref":"#/$defs/a~1b"},"amount":{"$ref":"#/$defs/n"}},"$defs":{"a/b":{"type":"string"},"n":{}}}`, fits, true, ""},
-		"a choice":                 {`{"properties":{"to":{"anyOf":[{"type":"string"},{"type":"null"}]},"amount":{}}}`, fits, true, ""},
+		"parts of its own": {`{"properties":{"to":{"$ref":"#/$defs/a~1b"},"amount":{"$ref":"#/$defs/n"}},` +
+			`"$defs":{"a/b":{"type":"string"},"n":{}}}`, fits, true, ""},
+		"a choice": {`{"properties":{"to":{"anyOf":[{"type":"string"},{"type":"null"}]},"amount":{}}}`, fits, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, tiered := range []bool{true, false} {

@@ -28,7 +28,8 @@ func TestATypeLimits(t *testing.T) {
 	}
 	var got []string
 	for _, l := range r.Limits("guard", &interlock.AgentRecord{ID: "a", Type: "clerk"}) {
-		got = append(got, fmt.Sprint(l.ID, " ", l.Per, " ", l.Measure, " ", l.Currency, l.Most, " ", time.Duration(l.Within), " ", l.EscalateAt, " ", l.Verdict))
+		got = append(got, fmt.Sprint(l.ID, " ", l.Per, " ", l.Measure, " ", l.Currency, l.Most, " ", time.Duration(l.Within), " ",
+			l.EscalateAt, " ", l.Verdict))
 	}
 	want := []string{"cap.clerk.money.EUR agent money EUR4000 24h0m0s 50% deny", "cap.clerk.money.USD agent money USD5000 24h0m0s 50% deny",
 		"cap.clerk.records agent records 100 24h0m0s 50% deny", "clerks.calls type external-calls 9 1h0m0s 0% deny"}
