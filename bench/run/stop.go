@@ -51,7 +51,8 @@ func stopping(b *bench) error {
 	fmt.Fprintf(b.out, "\n## An open load, and a stop of everything\n\n%d registered agents with a run each, delegated by one orchestrator; "+
 		"actions of all of them by turns over the unix socket, %d a second at\nfixed times for %v, %d times as many for a second in "+
 		"every ten; what is late counts from when it was due. Then everything is stopped at the control\ndoor in the middle of that "+
-		"load, and each run is asked once more. Budget: p99 <= 20 ms; seen by every caller within 1 s; all runs within 30 s.\n\n", stopAgents, openRate, length, burstTimes)
+		"load, and each run is asked once more. Budget: p99 <= 20 ms; seen by every caller within 1 s; all runs within 30 s.\n\n",
+		stopAgents, openRate, length, burstTimes)
 	callers, err := newCallers(home)
 	if err != nil {
 		return err
@@ -129,7 +130,8 @@ func (b *bench) thrown(home string, addresses []string, callers *callers) error 
 		return err
 	}
 	fmt.Fprintf(b.out, "The control door answered after %s ms. The last action was let through %s ms after the request was sent. "+
-		"Of %d runs %d were halted, asked one after the other in %.1f s.\n", millis(answered), millis(max(seen, 0)), stopAgents, halted.Load(), time.Since(began).Seconds())
+		"Of %d runs %d were halted, asked one after the other in %.1f s.\n",
+		millis(answered), millis(max(seen, 0)), stopAgents, halted.Load(), time.Since(began).Seconds())
 	return nil
 }
 
