@@ -136,7 +136,7 @@ func (l *loader) add(d *Document, user bool) {
 	r.addMaso(d.Maso)
 	for _, t := range d.Types {
 		r.addLimits(t.bounds(), user)
-		r.tierOfTypes = max(r.tierOfTypes, t.Tier)
+		r.typesTier = max(r.typesTier, t.Tier)
 		if r.types[t.Name] = t; len(t.Users) > 0 {
 			r.userTypes = append(r.userTypes, t.Name)
 		}

@@ -24,7 +24,7 @@ func (r *Ruleset) TierFor(agent interlock.AgentRecord) int {
 }
 
 // HighestTier is the highest tier that anybody acts at.
-func (r *Ruleset) HighestTier() int { return max(r.maso.Tier, r.tierOfTypes) }
+func (r *Ruleset) HighestTier() int { return max(r.maso.Tier, r.typesTier) }
 
 func (r *Ruleset) addMaso(m *MasoRules) {
 	if m != nil {

@@ -23,25 +23,25 @@ import (
 
 // A Ruleset is everything objections are made from. It is immutable and safe for concurrent use.
 type Ruleset struct {
-	digest      interlock.Digest
-	rules       []*Rule // defaults and operators' together, by id
-	profiles    map[string]*Profile
-	policy      Policy
-	danger      []DangerRule
-	scopes      []Scope
-	production  []string
-	after       []*After // what the rules ask of earlier actions
-	loop        LoopRules
-	ownLoop     LoopRules // what operators' documents set instead of the defaults
-	governance  []GovernanceCase
-	maso        MasoRules
-	limits      []*Limit // by id
-	types       map[string]*Type
-	userTypes   []string // names of the types that bound what people have begun, sorted
-	runs        RunRules
-	cedar       []*CedarPolicy
-	tierOfTypes int // the highest that a type names
-	runsSet     bool
+	digest     interlock.Digest
+	rules      []*Rule // defaults and operators' together, by id
+	profiles   map[string]*Profile
+	policy     Policy
+	danger     []DangerRule
+	scopes     []Scope
+	production []string
+	after      []*After // what the rules ask of earlier actions
+	loop       LoopRules
+	ownLoop    LoopRules // what operators' documents set instead of the defaults
+	governance []GovernanceCase
+	maso       MasoRules
+	limits     []*Limit // by id
+	types      map[string]*Type
+	userTypes  []string // names of the types that bound what people have begun, sorted
+	runs       RunRules
+	cedar      []*CedarPolicy
+	typesTier  int // the highest that a type names
+	runsSet    bool
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked
