@@ -281,6 +281,7 @@ type Admission struct {
 
 	executions executions
 	signals    signals
+	metering   metering
 	endings    endings
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

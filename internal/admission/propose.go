@@ -179,7 +179,10 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(p.over, p.overBudget(analysis, now), limits), now)
+	}
+	if err := a.budgets(ctx, p, standing, now); err != nil {
+		return decision, nil, err
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
