@@ -25,6 +25,9 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
 	p := Case{Proposal: proposed, Way: way}
+	if tell := a.observed(&proposed); tell != nil {
+		defer func() { tell(&answer) }()
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
