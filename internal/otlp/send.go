@@ -208,7 +208,10 @@ func packed(request proto.Message) ([]byte, error) {
 	if _, err := z.Write(text); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), z.Close()
+	if err := z.Close(); err != nil { // which writes the end
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 func attribute(name, value string) *commonpb.KeyValue {
