@@ -19,14 +19,14 @@ type Decided struct {
 // Observe has a function told of each decision from now on, after it was made. The answer waits for it, so it has to return at once.
 func (a *Admission) Observe(see func(Decided)) { a.observer.Store(&see) }
 
-// observed returns what tells of a decision that begins now, if anybody is to be told.
-func (a *Admission) observed(p *interlock.Proposal) func(*interlock.Answer) {
+// observed returns what tells of a decision that begins now, once it has its answer, if anybody is to be told.
+func (a *Admission) observed(p *interlock.Proposal, answer *interlock.Answer) func() {
 	see := a.observer.Load()
 	if see == nil {
-		return nil
+		return func() {}
 	}
 	start := a.config.Now()
-	return func(answer *interlock.Answer) {
+	return func() {
 		if interlock.Canary(*p, answer.Decision) {
 			return
 		}

@@ -25,9 +25,7 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
 	p := Case{Proposal: proposed, Way: way}
-	if tell := a.observed(&proposed); tell != nil {
-		defer func() { tell(&answer) }()
-	}
+	defer a.observed(&proposed, &answer)()
 	defer func() {
 		if r := recover(); r != nil {
 			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
@@ -184,7 +182,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	judge := func(limits []interlock.Finding) evaluation {
 		return p.under.judge(p, analysis, standing, slices.Concat(p.over, p.overBudget(analysis, now), limits), now)
 	}
-	if err := a.budgets(ctx, p, standing, now); err != nil {
+	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
 	}
 	decision = judge(nil)

@@ -79,12 +79,13 @@ func (b MeterBody) With(source string, readings []Reading, now time.Time) (Meter
 	seen, running, sum := slices.Clone(b.Seen), slices.Clone(b.Running), b.Sums[source]
 	for _, r := range readings {
 		fresh := int64(0)
+		r.Value = max(r.Value, 0)
 		if r.Rising {
 			running, fresh = risen(running, r)
 		} else if at := slot(seen, seenSize, r.ID); at < 0 {
 			seen, fresh = binary.BigEndian.AppendUint64(seen, r.ID), r.Value
 		}
-		sum += min(max(fresh, 0), math.MaxInt64-sum)
+		sum += min(fresh, math.MaxInt64-sum)
 	}
 	b.Seen = seen[max(len(seen)-maxReadings*seenSize, 0):]
 	b.Running = running[max(len(running)-maxRunning*runningSize, 0):]
