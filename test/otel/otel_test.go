@@ -3,6 +3,8 @@ package otel
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,10 +144,53 @@ func TestSDK(t *testing.T) {
 			strings.Contains(told, "interlock.agent=claude") && strings.Contains(told, "sum interlock.decisions 1") &&
 			strings.Contains(told, "histogram interlock.decision.duration 1") && strings.Contains(told, "gauge interlock.budget.used 0.48")
 	}, collector, server)
+	dashboard(t, "http://"+address+"/metrics")
 	if told := collector.text(); strings.Contains(told, "hush") || strings.Contains(told, "bad ") {
 		t.Errorf("the collector was told %s", told)
 	}
 	if strings.Contains(server.text(), token) {
 		t.Errorf("the server's log holds a token: %s", server.text())
+	}
+}
+
+// dashboard holds the names in the dashboard against those that a server tells which has decided.
+func dashboard(t *testing.T, metrics string) {
+	t.Helper()
+	answer, err := http.Get(metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	told, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	board, err := os.ReadFile("../../docs/grafana/interlock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var has struct {
+		Panels []struct {
+			Title   string `json:"title"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	if err := json.Unmarshal(board, &has); err != nil || len(has.Panels) < 5 {
+		t.Fatalf("%d panels: %v", len(has.Panels), err)
+	}
+	for _, panel := range has.Panels {
+		for _, target := range panel.Targets {
+			names := regexp.MustCompile(`(interlock|process)_[a-z_]+`).FindAllString(target.Expr, -1)
+			if len(names) == 0 {
+				t.Errorf("%s shows nothing of Interlock's: %s", panel.Title, target.Expr)
+			}
+			for _, name := range names {
+				if !regexp.MustCompile(`(?m)^` + name + `[{ ]`).Match(told) {
+					t.Errorf("%s shows %s, which is not told", panel.Title, name)
+				}
+			}
+		}
 	}
 }
