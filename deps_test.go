@@ -85,12 +85,16 @@ sse                                                     < console, httpapi, mcph
 bubblewrap                                              < hook, sandbox
 identity, ruletest, webpush                             < console
 replay                                                  < console, httpapi
+ledger                                                  < otlp
+go.opentelemetry.io/proto/slim/otlp                     < otlp
+google.golang.org/protobuf                              < otlp
+otlp                                                    < httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 mcpaql/published                                        < mcpaql/evidence
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
+std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal, test/otel
 std only                                                < bench/redteam, bench/mutants, release
 github.com/yuin/goldmark                                < docs/generator
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)

@@ -236,6 +236,7 @@ func (d *diagnosis) harness(name string, place harness.Place) {
 			d.canary(name, r, fmt.Sprintf("%s-%s-%d", d.run, name, i))
 		}
 	}
+	d.telemetry(h, place)
 	if place.Project == "" {
 		d.gaps = append(d.gaps, harness.GapsOf(name)...)
 	}

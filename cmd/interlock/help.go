@@ -14,7 +14,7 @@ func helpGroups() []helpGroup {
 		{"Try and run:", []string{"check", "exec"}},
 		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker"}},
-		{"Rules:", []string{"rules", "limits", "replay", "ci"}},
+		{"Rules:", []string{"rules", "limits", "budgets", "replay", "ci"}},
 		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "settings"}},
 		{"What happened:", []string{"audit", "hold"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},

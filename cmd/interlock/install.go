@@ -21,12 +21,14 @@ type settingsFlags struct {
 
 type installCommand struct {
 	settingsFlags
-	Print bool     `help:"Print what to register, and change nothing."`
-	Leave []string `help:"With gateway: leave this server where it is. May be given again." placeholder:"SERVER"`
+	Print     bool     `help:"Print what to register, and change nothing."`
+	Telemetry bool     `help:"Have the harness report what it uses of models, for budgets; with --print, what to set by hand."`
+	Leave     []string `help:"With gateway: leave this server where it is. May be given again." placeholder:"SERVER"`
 }
 
 type uninstallCommand struct {
 	settingsFlags
+	Telemetry   bool `help:"Only have the harness report no more what it uses; the hook stays."`
 	KeepChanges bool `name:"keep-changes" help:"With gateway: keep servers that were added or changed since beside those that come back."`
 }
 
@@ -42,6 +44,9 @@ func (installCommand) Help() string {
 func (c *installCommand) Run(p *program) error {
 	if c.Harness == gatewayHarness && !c.Print {
 		return c.gateway(p)
+	}
+	if c.Telemetry && c.Print {
+		return c.printTelemetry(p)
 	}
 	if c.Client != "" || len(c.Leave) > 0 {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--client", "goes with interlock install gateway; --print does not"))
@@ -74,6 +79,9 @@ func (c *installCommand) Run(p *program) error {
 		return nil
 	}
 	plan, err := h.Install(p.place(c.Project), command)
+	if err == nil && c.Telemetry {
+		plan, err = c.withTelemetry(p, h, plan)
+	}
 	if err != nil {
 		return refusedFile(err)
 	}
@@ -105,6 +113,9 @@ func (c *installCommand) Run(p *program) error {
 		doctor.Args = append(doctor.Args, "--project", c.Project)
 	}
 	fmt.Fprintf(p.stdout, "%s: the hook is registered in %s.\n%s\nProve that it fires: %s\n", h.Title, plan.Path, h.Note, doctor)
+	if c.Telemetry {
+		fmt.Fprintln(p.stdout, telemetryNote)
+	}
 	return nil
 }
 
@@ -123,6 +134,9 @@ func (c *uninstallCommand) Run(p *program) error {
 	binary, err := ownPath()
 	if err != nil {
 		return err
+	}
+	if c.Telemetry {
+		return c.telemetry(p, h)
 	}
 	plan, err := h.Uninstall(p.place(c.Project), binary)
 	if err != nil {
@@ -144,7 +158,7 @@ func (c *uninstallCommand) Run(p *program) error {
 
 // apply shows a plan and carries it out.
 func (c *settingsFlags) apply(p *program, plan harness.Plan) error {
-	fmt.Fprint(p.stdout, plan.Diff())
+	fmt.Fprint(p.stdout, plan.Masked().Diff())
 	if c.DryRun {
 		fmt.Fprintln(p.stdout, "Nothing was changed.")
 		return nil

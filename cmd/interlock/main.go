@@ -52,6 +52,7 @@ type commands struct {
 	Grant       grantCommand       `cmd:"" help:"Give, list and end standing grants."`
 	Watch       watchCommand       `cmd:"" help:"Show requests and blocks on an operator's terminal as they arise."`
 	Rules       rulesCommand       `cmd:"" help:"List, show, test, lint and compare rules."`
+	Budgets     budgetsCommand     `cmd:"" help:"List budgets of tokens and money, and how much of them is used."`
 	Limits      limitsCommand      `cmd:"" help:"List limits, who has used how much of them, and what would fit."`
 	Replay      replayCommand      `cmd:"" help:"Make recorded decisions again, and try other rules on the past."`
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`

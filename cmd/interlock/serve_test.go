@@ -133,7 +133,11 @@ func cmdCall(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	var body io.Reader
 	if len(args) == 4 {
-		body = strings.NewReader(args[3])
+		text := args[3]
+		if file, named := strings.CutPrefix(text, "@"); named {
+			text = ts.ReadFile(file)
+		}
+		body = strings.NewReader(text)
 	}
 	request, err := http.NewRequest(args[1], "http://"+s.address+args[2], body)
 	ts.Check(err)

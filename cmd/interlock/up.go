@@ -102,6 +102,10 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer gateway.close()
+	told, err := newTelemetry(p, backend, settings, logger)
+	if err != nil {
+		return err
+	}
 	server, err = httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
 		Hosts: settings.Hosts, MCP: loop.Handler(tokens),
 		Sign: backend.Answers.Sign,
@@ -113,9 +117,9 @@ func (c *upCommand) Run(p *program) error {
 		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Waits: backend, Runs: backend,
-		Build: httpapi.Build{Version: version(), Go: runtime.Version()},
-		Rules: objectors(backend, settings.Profile)})
+		Waits: backend, Runs: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
+		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
+		Metrics: told.page, Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
 	}
@@ -133,6 +137,7 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { door.serve(serving, logger) })
 	background.Go(func() { gateway.obey(serving, settings.Home) })
 	background.Go(func() { lookout.keep(serving) })
+	background.Go(func() { told.run(serving) })
 	background.Go(func() {
 		if err := tellRequests(serving, backend, settings, push, began, logger); err != nil {
 			logger.Warn("telling of requests", "error", err.Error())

@@ -284,6 +284,8 @@ type Admission struct {
 
 	executions executions
 	signals    signals
+	metering   metering
+	observer   atomic.Pointer[func(Decided)] // of how this process decides, see Observe
 	endings    endings
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

@@ -25,6 +25,7 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
 	p := Case{Proposal: proposed, Way: way}
+	defer a.observed(&proposed, &answer)()
 	defer func() {
 		if r := recover(); r != nil {
 			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
@@ -179,7 +180,10 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(p.over, p.overBudget(analysis, now), limits), now)
+	}
+	if err = a.budgets(ctx, p, standing, now); err != nil {
+		return decision, nil, err
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"interlock"
@@ -93,7 +94,7 @@ func limited(u Use, row ledger.Row, now time.Time) (auditlog.Limited, time.Time)
 
 // asRead is what a decision found of the rows that it takes from, beside those that had no room.
 func (a *Admission) asRead(ctx context.Context, p *Case, now time.Time) ([]auditlog.Limited, error) {
-	rows := p.limited
+	rows := slices.Concat(p.limited, p.asSpent())
 	var refs []ledger.Ref
 	for _, u := range p.using {
 		if u.limit != nil {

@@ -50,5 +50,6 @@ type Case struct {
 	using   []Use                 // what the decision takes from what stands
 	met     map[ledger.Spend]bool // what of that found too little left
 	limited []auditlog.Limited    // where that was a limit, what it found
+	spent   []budgeted            // what was found of the budgets that its agent works on
 	over    []interlock.Finding   // and what that objects
 }

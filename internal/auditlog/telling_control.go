@@ -28,6 +28,12 @@ func (t *telling) control(kind interlock.EventType) bool {
 		var value int
 		t.read("value", &value)
 		t.say(t.text("agent"), t.text("kind")+" "+strconv.Itoa(value), t.text("severity"), t.text("reason"), prefixed("told by ", t.text("observer")))
+	case interlock.EventUsage:
+		t.used()
+	case interlock.EventBudget:
+		var share int
+		t.read("share", &share)
+		t.say(t.text("budget"), t.text("step")+" at "+strconv.Itoa(share)+"%")
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")
@@ -41,4 +47,18 @@ func (t *telling) control(kind interlock.EventType) bool {
 		return false
 	}
 	return true
+}
+
+// used tells what was reported as used.
+func (t *telling) used() {
+	var used []Used
+	t.read("used", &used)
+	for _, u := range used {
+		amount := strconv.FormatInt(u.Amount, 10) + " " + u.Measure
+		if u.Currency != "" {
+			amount = strconv.FormatFloat(float64(u.Amount)/1e6, 'f', 6, 64) + " " + u.Currency
+		}
+		t.say(amount + " by " + u.Source)
+	}
+	t.say(t.text("service"))
 }

@@ -79,6 +79,11 @@ type Config struct {
 	// https://..., syslog+tls://HOST:PORT), `format` (cloudevents, which is the default, ocsf or jsonl) and, for an HTTPS address,
 	// `token` (env:NAME, file:PATH or keyring:SERVICE/ACCOUNT). Default: none.
 	ShipTo []Shipment `json:"ship_to"`
+	// OTLPTo is a collector of OpenTelemetry's that `interlock up` tells of its decisions, as traces and metrics: `to`, an HTTPS address
+	// (http on this machine) under which /v1/traces and /v1/metrics are, `token` (env:NAME, file:PATH or
+	// keyring:SERVICE/ACCOUNT), sent as a bearer token, and `every`, how often metrics are sent (default: 1m). What an action was is
+	// not told. Default: none. The variables OTEL_... are not read.
+	OTLPTo Collector `json:"otlp_to"`
 	// CodeTTL is how long a code that a human was given for a blocked or paused agent counts, as a Go duration. Default: 5m.
 	CodeTTL Duration `json:"code_ttl"`
 	// Channels are the ways by which a code reaches a human, in the order they are tried: the first that takes it is the
@@ -200,6 +205,13 @@ type Shipment struct {
 	To     string `json:"to"`
 	Format string `json:"format"`
 	Token  string `json:"token"`
+}
+
+// A Collector is where telemetry is sent.
+type Collector struct {
+	To    string   `json:"to"`
+	Token string   `json:"token"`
+	Every Duration `json:"every"`
 }
 
 // Duration is a time.Duration written as text, such as "90s".

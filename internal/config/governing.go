@@ -102,6 +102,10 @@ func recordSettings() []Governing {
 	return []Governing{
 		private(governing("checkpoint_to", weakerGone, func(c *Config) *[]string { return &c.CheckpointTo }, all)),
 		private(governing("ship_to", weakerGone, func(c *Config) *[]Shipment { return &c.ShipTo }, all)),
+		private(governing("otlp_to.to", weakerAnother+": who acts, and what was refused, is told there",
+			func(c *Config) *string { return &c.OTLPTo.To }, ordered)),
+		private(governing("otlp_to.token", weakerAnother+": it is sent there", func(c *Config) *string { return &c.OTLPTo.Token }, ordered)),
+		free("otlp_to.every", freeBound, func(c *Config) *Duration { return &c.OTLPTo.Every }),
 		governing("forget_inputs", weakerOn, func(c *Config) *bool { return &c.ForgetInputs }, both),
 		governing("archive_after", "shorter", func(c *Config) *Duration { return &c.ArchiveAfter },
 			func(base, want Duration) Duration { return longest(base, want) }),

@@ -91,6 +91,7 @@ var rows = Table{
 	{Name: "dry-run"},
 	{Name: "judge", Counts: true},
 	{Name: nameLimit, Check: Limit, Each: true},
+	{Name: NameBudget, Each: true}, // admission finds it: needs what was reported as used
 	{Name: "sandbox"},
 	{Name: "suppression"},
 }

@@ -49,6 +49,9 @@ func (h Harness) Uninstall(place Place, binary string) (Plan, error) {
 	if p.After, err = h.remove(p.Before, binary); err != nil {
 		return p, about(p.Path, err)
 	}
+	if p, _, err = h.WithoutTelemetry(p); err != nil {
+		return p, err
+	}
 	if original, ok := h.original(p, binary); ok && h.owned == nil {
 		p.After = original
 	}

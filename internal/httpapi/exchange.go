@@ -221,6 +221,11 @@ func (x *exchange) read() (*[]byte, error) {
 	if err := checkContentType(x.r.Header["Content-Type"]); err != nil {
 		return nil, err
 	}
+	return x.readBody()
+}
+
+// readBody reads a body of any type into a lent buffer.
+func (x *exchange) readBody() (*[]byte, error) {
 	limit := x.server.config.Limits.Body
 	if x.r.ContentLength > limit {
 		return nil, x.tooLarge(limit)

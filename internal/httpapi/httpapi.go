@@ -132,16 +132,19 @@ type Config struct {
 	Rules   func() InForce // optional: the ruleset in force now, for counting what it objects to
 	User    string         // operating-system user the local door acts for
 	// optional: what is known of the world for an action in a directory; default: the directory alone
-	View    func(string) interlock.View
-	Work    admission.WorkReader        // optional: what git knows of the paths an action would delete, likewise
-	Read    admission.Reader            // optional: texts of the files an action would run, asked for on the local door
-	Hosts   []string                    // optional: further Host values the network door answers to, as host or host:port
-	Ready   func(context.Context) error // optional: whether the store can be written; default: the standing can be read
-	Metrics func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
-	Pages   http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
-	Past    Past                        // optional: what other rules would have decided; asked for on the local door
-	Waits   Waits                       // optional: lets the side that asked wait for the answer
-	Runs    Runs                        // optional: registers runs and ends them
+	View      func(string) interlock.View
+	Work      admission.WorkReader        // optional: what git knows of the paths an action would delete, likewise
+	Read      admission.Reader            // optional: texts of the files an action would run, asked for on the local door
+	Hosts     []string                    // optional: further Host values the network door answers to, as host or host:port
+	Ready     func(context.Context) error // optional: whether the store can be written; default: the standing can be read
+	Metrics   func(io.Writer) error       // optional: writes further metrics in the Prometheus text format
+	Pages     http.Handler                // optional: answers the network door's paths that are none of the API's, by its own rules
+	Past      Past                        // optional: what other rules would have decided; asked for on the local door
+	Waits     Waits                       // optional: lets the side that asked wait for the answer
+	Runs      Runs                        // optional: registers runs and ends them
+	Telemetry Telemetry                   // optional: takes in what is reported as used, over OTLP
+	// optional: whose usage a token of a harness reports
+	UsageAgent func(token string) (agent string, ok bool)
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
@@ -159,6 +162,7 @@ type Server struct {
 	// address; and on the socket without a token. None of them takes room from another.
 	agents, readers, strangers, hooks *slots
 	waiters                           *slots // of those who wait for people, which takes none of these
+	reports                           reportPace
 
 	serving context.Context // ends when the server does, for whoever waits
 	end     context.CancelFunc
@@ -264,12 +268,13 @@ const (
 	routeTurn
 	routeHeartbeat
 	routeBind
+	routeTelemetry
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session"}
+	"run_session", "telemetry"}
 
 func routeOf(path string) route {
 	switch path {
@@ -314,6 +319,9 @@ func routeOf(path string) route {
 	if _, of := runPath(path); of != routeUnknown {
 		return of
 	}
+	if _, reports := telemetrySignal(path); reports {
+		return routeTelemetry
+	}
 	if governs(path) {
 		return routeGovernance
 	}
@@ -342,7 +350,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind:
+		routeHeartbeat, routeBind, routeTelemetry:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -362,7 +370,11 @@ func (x *exchange) serve() {
 		x.health()
 		return
 	case !public:
-		if err := x.authenticate(); err != nil {
+		who := x.authenticate
+		if x.route == routeTelemetry {
+			who = x.reporter
+		}
+		if err := who(); err != nil {
 			x.unauthenticated(err)
 			return
 		}
@@ -393,6 +405,8 @@ func (x *exchange) hand() {
 		x.wait()
 	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
 		x.runs()
+	case routeTelemetry:
+		x.telemetry()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

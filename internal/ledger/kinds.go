@@ -39,6 +39,8 @@ const (
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 	Usage      = "usage"      // how much of a limit somebody has used
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
+	Meter      = "meter"      // what a session of an agent has reported as used
+	Budget     = "budget"     // of which steps of a budget people were told
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -215,6 +217,10 @@ func Kinds() []Kind {
 			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
 		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
 			body: of(settledAbout, nil, nil), next: settledOnce},
+		{Name: Meter, Writer: ByAction, Proved: "", Lives: "eight days after it was heard last", swept: true, note: true, body: meterBody(),
+			next: meterNext},
+		{Name: Budget, Writer: ByAction, Proved: "", Lives: "until the budget's time is over; for ever without one", swept: true,
+			body: of(budgetAbout, nil, nil), next: budgetNext},
 	}
 }
 

@@ -67,6 +67,9 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	signal := ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "builder", Run: "run", Value: 41}, At: now}
 	add(ledger.Signal, ledger.SignalKey(signal.Signal), signal, "until")
+	meter := ledger.MeterBody{Agent: "builder", Run: "run", Service: "claude-code", Measure: "tokens", Number: 1, At: now}
+	add(ledger.Meter, ledger.MeterKey(&meter), meter, "until")
+	add(ledger.Budget, "b", ledger.BudgetBody{Key: "b", Number: 1, Told: map[string]time.Time{"notice": now}, Within: time.Hour, At: now}, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
 	add(ledger.Hold, "agent:builder", ledger.HoldBody{Scope: ledger.HoldAgent, Key: "builder", Since: now,
 		Hold: phase.Hold{Phase: phase.Alternate, Deadline: now.Add(phase.MaxAlternate)}}, "all", "over\x00agent:builder", "due")

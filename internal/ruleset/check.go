@@ -103,6 +103,9 @@ func (c *checker) lists(d *Document) error {
 	if err := c.loop(d.Loop); err != nil {
 		return err
 	}
+	if err := c.budgets(d.Budgets); err != nil {
+		return err
+	}
 	if err := c.limits(d.Limits); err != nil {
 		return err
 	}

@@ -75,6 +75,11 @@ func (r *Ruleset) parts() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	for _, b := range r.budgets {
+		if err := put("budget "+b.ID, b); err != nil {
+			return nil, err
+		}
+	}
 	for _, l := range r.limits {
 		if err := put("limit "+l.ID, l); err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ type loader struct {
 	ids     map[string]string // rule id -> file it stands in
 	limits  map[string]string // limit id -> file it stands in
 	own     map[string]bool   // limits that an operator's document gives
+	budgets map[string]string // budget id -> file it stands in
 	free    int               // patterns without a literal
 	verify  bool              // check the defaults as closely as an operator's documents
 	sums    map[string]string // digests of defaults that were taken, and checked, when they were put into the program
@@ -85,7 +86,7 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "runs",
+	for _, member := range [...]string{"budgets", "cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "runs",
 		"scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
@@ -131,6 +132,7 @@ func (l *loader) add(d *Document, user bool) {
 	}
 	r.addLoop(d.Loop, user)
 	r.addLimits(d.Limits, user)
+	r.addBudgets(d.Budgets)
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)

@@ -43,7 +43,11 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, limits...)
+	budgets, err := loosenedBudgets(from, to)
+	if err != nil {
+		return nil, err
+	}
+	out = append(append(out, limits...), budgets...)
 	less, err := loosenedLoop(from.loop, to.loop)
 	if less {
 		out = append(out, "loop")

@@ -17,6 +17,7 @@ type Document struct {
 	Scope      []Scope      `json:"scope,omitempty"`
 	Loop       *LoopRules   `json:"loop,omitempty"`
 	Limits     []*Limit     `json:"limits,omitempty"`
+	Budgets    []*Budget    `json:"budgets,omitempty"`    // of tokens and money, by what is reported; operators' only
 	Production []string     `json:"production,omitempty"` // globs of hosts, contexts, databases, branches, buckets
 	Maso       *MasoRules   `json:"maso,omitempty"`
 

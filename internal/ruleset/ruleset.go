@@ -35,7 +35,8 @@ type Ruleset struct {
 	ownLoop    LoopRules // what operators' documents set instead of the defaults
 	governance []GovernanceCase
 	maso       MasoRules
-	limits     []*Limit // by id
+	limits     []*Limit  // by id
+	budgets    []*Budget // by id
 	types      map[string]*Type
 	userTypes  []string // names of the types that bound what people have begun, sorted
 	runs       RunRules
@@ -71,7 +72,8 @@ func Verify(defaults map[string][]byte) error {
 
 func load(defaults map[string][]byte, digests map[string]string, user map[string][]byte, verify bool) (*Ruleset, error) {
 	r := &Ruleset{profiles: map[string]*Profile{}, types: map[string]*Type{}}
-	l := loader{ruleset: r, ids: map[string]string{}, limits: map[string]string{}, own: map[string]bool{}, verify: verify, sums: digests}
+	l := loader{ruleset: r, ids: map[string]string{}, limits: map[string]string{}, own: map[string]bool{},
+		budgets: map[string]string{}, verify: verify, sums: digests}
 	var sums struct {
 		Defaults []string `json:"defaults"`
 		User     []string `json:"user"`

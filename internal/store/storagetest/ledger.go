@@ -92,6 +92,9 @@ func rows(t *testing.T, p Place) {
 	}
 	used, _ := ledger.UsageBody{Key: "u"}.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, Now)
 	all = append(all, row(t, ledger.Usage, "u", used), row(t, ledger.Settled, "e", ledger.SettledBody{Event: "e", At: Now}))
+	meter := ledger.MeterBody{Agent: "agent", Measure: "tokens", Number: 1, Sums: map[string]int64{"spans": 3}, Counted: 3, At: Now}
+	all = append(all, row(t, ledger.Meter, ledger.MeterKey(&meter), meter),
+		row(t, ledger.Budget, "b", ledger.BudgetBody{Key: "b", Number: 1, Told: map[string]time.Time{"notice": Now}, Within: time.Hour, At: Now}))
 	kinds := map[string]bool{}
 	for _, r := range all {
 		kinds[r.Kind] = true

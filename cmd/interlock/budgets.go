@@ -1,0 +1,191 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
+	"interlock/internal/store"
+)
+
+type budgetsCommand struct {
+	Agent string `help:"Only what is counted for this agent." placeholder:"NAME"`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock budgets --help` adds.
+func (budgetsCommand) Help() string {
+	return "Budgets stand in the rules. What counts towards them is what harnesses and services report as used, see docs/budgets.md."
+}
+
+// A budgetLine is what one of those that a budget is counted for has used of it.
+type budgetLine struct {
+	Budget   string    `json:"budget"`
+	Per      string    `json:"per"`
+	Of       []string  `json:"of,omitempty"`
+	Measure  string    `json:"measure"`
+	Currency string    `json:"currency,omitempty"`
+	Used     int64     `json:"used"`
+	Most     int64     `json:"most"`
+	Share    int64     `json:"share"` // in percent
+	Step     string    `json:"step,omitempty"`
+	Within   string    `json:"within,omitempty"`
+	Back     time.Time `json:"back,omitzero"` // when there is room again, where there is none
+}
+
+// A meterLine is what was reported of one agent.
+type meterLine struct {
+	Agent   string    `json:"agent"`
+	Measure string    `json:"measure"`
+	Service string    `json:"service"`
+	Last    time.Time `json:"last"`
+}
+
+// Run lists the budgets that hold under the profile in force.
+func (c *budgetsCommand) Run(p *program) error {
+	evaluator, _, err := p.evaluator()
+	if err != nil {
+		return err
+	}
+	used, heard, err := c.read(p)
+	if err != nil {
+		return err
+	}
+	lines := c.lines(evaluator.Rules, evaluator.Profile, used)
+	if c.JSON {
+		return writeLine(p.stdout, struct {
+			Budgets  []budgetLine `json:"budgets"`
+			Reported []meterLine  `json:"reported"`
+		}{lines, heard})
+	}
+	s, at := p.screen(), now()
+	if len(lines) == 0 {
+		fmt.Fprintf(s, "no budget holds under the profile %s; docs/budgets.md says how to write one\n", evaluator.Profile)
+	} else {
+		t := newTable("BUDGET", "FOR*", "USED", "OF", "", "", "STEP", "WITHIN", "ROOM AGAIN IN")
+		for _, l := range lines {
+			l.print(t, at)
+		}
+		t.print(s)
+	}
+	for _, m := range heard {
+		fmt.Fprintf(s, "%s reports %s by %s, %s ago\n", printable(m.Agent), m.Measure, printable(m.Service), span(at.Sub(m.Last)))
+	}
+	if len(heard) == 0 && len(lines) > 0 {
+		fmt.Fprintln(s, "nobody has reported any use lately; interlock install claude --telemetry has Claude Code do so")
+	}
+	return s.show()
+}
+
+func (l *budgetLine) print(t *table, at time.Time) {
+	amount := limitLine{Measure: l.Measure, Currency: l.Currency, Per: l.Per, Of: l.Of}
+	again := "-"
+	if !l.Back.IsZero() {
+		again = span(l.Back.Sub(at))
+	} else if l.Used >= l.Most {
+		again = "never"
+	}
+	t.row(l.Budget, printable(amount.who()), amount.amount(l.Used), amount.amount(l.Most), bar(l.Share), fmt.Sprintf("%d%%", l.Share),
+		cmp.Or(l.Step, "-"), cmp.Or(l.Within, "ever"), again)
+	switch l.Step {
+	case ruleset.StepThrottle, ruleset.StepDegrade, ruleset.StepStop:
+		t.styled("STEP", red)
+	}
+}
+
+// barLength is how long a whole budget is drawn.
+const barLength = 20
+
+// bar draws a share.
+func bar(share int64) string {
+	full := int(min(share, 100) * barLength / 100)
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barLength-full) + "]"
+}
+
+// lines are the budgets that hold under a profile, and what was used of them, the fullest of each first.
+func (c *budgetsCommand) lines(rules *ruleset.Ruleset, profile string, used []limitUse) []budgetLine {
+	out, at := []budgetLine{}, now()
+	for _, b := range rules.AllBudgets() {
+		if len(b.Profiles) > 0 && !slices.Contains(b.Profiles, profile) {
+			continue
+		}
+		line := budgetLine{Budget: b.ID, Per: string(b.Per), Measure: string(b.Measure), Currency: b.Currency, Most: b.Most}
+		if window := b.Window(); window > 0 {
+			line.Within = span(window)
+		}
+		some := false
+		for _, u := range used {
+			if id, is := ruleset.BudgetOf(u.limit); !is || id != b.ID || u.per != string(b.Per) {
+				continue
+			}
+			one := line
+			one.Of, one.Used = u.of, u.body.Used(b.Window(), at)
+			one.Share, one.Step = b.Used(one.Used), b.Step(one.Used).Name
+			if one.Used >= b.Most {
+				one.Back = u.body.Back(ledger.Spend{Take: 1, Room: b.Most, Window: b.Window()}, at)
+			}
+			some, out = true, append(out, one)
+		}
+		if !some && c.Agent == "" {
+			out = append(out, line)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b budgetLine) int {
+		return cmp.Or(strings.Compare(a.Budget, b.Budget), cmp.Compare(b.Used, a.Used), slices.Compare(a.Of, b.Of))
+	})
+	return out
+}
+
+// read reads what was used, and who has reported anything. A home without a store has used nothing.
+func (c *budgetsCommand) read(p *program) (used []limitUse, heard []meterLine, err error) {
+	settings, err := p.settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	heard = []meterLine{}
+	if _, err := os.Stat(filepath.Join(settings.Home, "interlock.db")); errors.Is(err, os.ErrNotExist) {
+		return nil, heard, nil
+	}
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer opened.Close()
+	list := limitsList{Agent: c.Agent}
+	if used, err = list.read(p, opened); err != nil {
+		return nil, nil, err
+	}
+	meters, err := metersOf(p, opened, c.Agent)
+	return used, append(heard, meters...), err
+}
+
+// metersOf are those who have reported something, each agent's last report of a measure; all agents' without a name.
+func metersOf(p *program, opened *store.Store, agent string) (heard []meterLine, err error) {
+	span := ledger.Span{From: math.MinInt64, UpTo: math.MaxInt64, Newest: true, Limit: 500}
+	for range 20 {
+		rows, next, err := opened.Scan(p.ctx, ledger.Ref{Kind: ledger.Meter, Mark: ledger.Until}, span)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			b, is := row.Value.(ledger.MeterBody)
+			known := slices.ContainsFunc(heard, func(m meterLine) bool { return m.Agent == b.Agent && m.Measure == b.Measure })
+			if is && !known && (agent == "" || b.Agent == agent) {
+				heard = append(heard, meterLine{Agent: b.Agent, Measure: b.Measure, Service: b.Service, Last: b.At})
+			}
+		}
+		if next == (ledger.Place{}) {
+			break
+		}
+		span.After = next
+	}
+	return heard, nil
+}

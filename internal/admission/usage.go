@@ -1,0 +1,318 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
+	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
+)
+
+// What agents use of models is not known before they have used it, and not by Interlock: harnesses and services report it. A report can
+// only raise what counts as used, and what it raises is charged to every budget that concerns the agent, in the transaction that
+// records it.
+
+// A Report is what one source says that a session has used of one measure.
+type Report struct {
+	Run      string
+	Service  string
+	Measure  ruleset.Measure // tokens or money
+	Currency string
+	Source   string // the metric, span or event that says it
+	Readings []ledger.Reading
+}
+
+// MoneyScale is how much of its currency the smallest part of reported money is: a millionth.
+const MoneyScale = 1_000_000
+
+// metering is held while reports are taken in, so that those of this process do not race each other.
+type metering struct{ sync.Mutex }
+
+// The bounds of one report.
+const (
+	maxReports    = 200
+	maxUsageNames = 200
+)
+
+// ReportUsage charges what was reported as used. What was counted before leaves no event.
+func (a *Admission) ReportUsage(ctx context.Context, by interlock.Requester, reports []Report) error {
+	if by.Agent == "" {
+		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; usage is an agent's")
+	}
+	if len(reports) > maxReports {
+		return interlock.Errorf(interlock.CodeLimited, "", "a report tells of %d sessions and measures at most", maxReports)
+	}
+	if _, err := a.inForce(ctx); err != nil {
+		return err
+	}
+	a.metering.Lock()
+	defer a.metering.Unlock()
+	for _, part := range bySession(reports) {
+		part = slices.Clone(part)
+		by.Run = a.redact(cutName(part[0].Run))
+		_, err := a.commitOn(ctx, false, a.rows(key(ledger.Agent, by.Agent)), func(standing ledger.Standing) (ledger.Change, error) {
+			return a.usage(ctx, owned(by, standing), standing, part)
+		})
+		if err != nil && (!errors.Is(err, errUnchanged) || errors.Is(err, ledger.ErrConflict)) {
+			return err
+		}
+	}
+	return nil
+}
+
+func cutName(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), maxUsageNames)], "\uFFFD")
+}
+
+// bySession puts together what concerns one session.
+func bySession(reports []Report) (parts [][]Report) {
+	for _, r := range reports {
+		at := slices.IndexFunc(parts, func(p []Report) bool { return p[0].Run == r.Run && p[0].Service == r.Service })
+		if at < 0 {
+			parts, at = append(parts, nil), len(parts)
+		}
+		parts[at] = append(parts[at], r)
+	}
+	return parts
+}
+
+// usage is the change that the reports of one session make.
+func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing ledger.Standing, reports []Report) (ledger.Change, error) {
+	change := ledger.Change{Version: standing.Version}
+	if err := inOffice(by, standing, a.config.Now()); err != nil {
+		return change, err
+	}
+	now := a.config.Now().UTC().Truncate(time.Microsecond)
+	record := auditlog.UsageRecord{Run: by.Run, Service: a.redact(cutName(reports[0].Service))}
+	meters, order, err := a.meters(ctx, by, record.Service, reports)
+	if err != nil {
+		return change, err
+	}
+	used := map[measured]int64{}
+	changed := map[measured]bool{}
+	for _, r := range reports {
+		m := measured{r.Measure, r.Currency}
+		before := meters[m]
+		after, add, err := before.With(a.redact(cutName(r.Source)), r.Readings, now)
+		if err != nil {
+			return change, err
+		}
+		after.Number = before.Number // one change, however many sources
+		meters[m], changed[m] = after, changed[m] || !after.Same(&before)
+		if add == 0 {
+			continue
+		}
+		record.Used = append(record.Used, auditlog.Used{Measure: string(r.Measure), Currency: r.Currency, Amount: add, Source: r.Source})
+		used[m] += whole(m, after.Counted) - whole(m, before.Counted)
+	}
+	for _, m := range order {
+		if b := meters[m]; changed[m] {
+			b.Number++
+			change.Writes = append(change.Writes, b.Row())
+		}
+	}
+	if len(record.Used) == 0 {
+		return change, errors.Join(errUnchanged, a.noted(ctx, change.Writes))
+	}
+	var steps []func(*ledger.Change) error
+	if record.Charged, steps, err = a.charge(ctx, &change, by, standing, used, now); err != nil {
+		return change, err
+	}
+	if err := a.append(&change, interlock.EventUsage, by, "agent", record); err != nil {
+		return change, err
+	}
+	for _, step := range steps {
+		if err := step(&change); err != nil {
+			return change, err
+		}
+	}
+	return change, nil
+}
+
+// noted keeps what meters have heard of a source that says less than another one: nothing is charged by it, so there is no event.
+func (a *Admission) noted(ctx context.Context, meters []ledger.Row) error {
+	for _, row := range meters {
+		b, _ := row.Value.(ledger.MeterBody)
+		if err := a.config.Store.Note(ctx, key(row.Kind, row.Key), func(value any) (any, error) {
+			if was, _ := value.(ledger.MeterBody); b.Number != was.Number+1 {
+				return nil, ledger.ErrConflict
+			}
+			return b, nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A measured is what one meter counts.
+type measured struct {
+	measure  ruleset.Measure
+	currency string
+}
+
+// whole is what a meter's count is in the unit of budgets: of money the smallest unit of its currency, rounded up.
+func whole(m measured, n int64) int64 {
+	if m.measure != ruleset.MeasureMoney {
+		return n
+	}
+	places, _ := interlock.MinorUnits(m.currency)
+	part := int64(MoneyScale)
+	for range places {
+		part /= 10
+	}
+	return n/part + min(n%part, 1)
+}
+
+// meters loads the meters that reports of one session are put to.
+func (a *Admission) meters(ctx context.Context, by interlock.Requester, service string, reports []Report) (map[measured]ledger.MeterBody,
+	[]measured, error) {
+	meters := map[measured]ledger.MeterBody{}
+	var order []measured
+	var refs []ledger.Ref
+	for _, r := range reports {
+		m := measured{r.Measure, r.Currency}
+		if _, known := meters[m]; known {
+			continue
+		}
+		b := ledger.MeterBody{Agent: by.Agent, Run: by.Run, Service: service, Measure: strings.TrimSpace(string(m.measure) + " " + m.currency)}
+		meters[m], order, refs = b, append(order, m), append(refs, key(ledger.Meter, ledger.MeterKey(&b)))
+	}
+	rows, _, err := a.config.Store.Load(ctx, refs...)
+	for _, row := range rows {
+		for n, ref := range refs {
+			if b, is := row.Value.(ledger.MeterBody); is && ref.Key == row.Key {
+				meters[order[n]] = b
+			}
+		}
+	}
+	return meters, order, err
+}
+
+// charge adds to a change what is used of every budget that concerns an agent, and returns what tells people of the steps reached.
+func (a *Admission) charge(ctx context.Context, change *ledger.Change, by interlock.Requester, standing ledger.Standing,
+	used map[measured]int64, now time.Time) (charged []interlock.Taken, steps []func(*ledger.Change) error, err error) {
+	f, agent := a.force.Load(), agentOf(by, standing)
+	for _, b := range f.Rules.Budgets(f.Profile, &agent) {
+		n := used[measured{b.Measure, b.Currency}]
+		if n == 0 {
+			continue
+		}
+		taken := b.Taken(by, &agent, n)
+		at := ledger.TakenFrom(taken)
+		charged = append(charged, taken)
+		change.Writes = append(change.Writes, ledger.Rows(ledger.Settling{Key: at, Window: taken.Window, Decided: now, At: now, Charged: n})...)
+		var was ledger.UsageBody
+		var told ledger.BudgetBody
+		rows, _, err := a.config.Store.Load(ctx, key(ledger.Usage, at), key(ledger.Budget, at))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, row := range rows {
+			switch v := row.Value.(type) {
+			case ledger.UsageBody:
+				was = v
+			case ledger.BudgetBody:
+				told = v
+			}
+		}
+		told.Key = at
+		sum := min(was.Used(taken.Window, now), ruleset.MaxMost) + n
+		reached := []string{}
+		for _, s := range ruleset.Steps() {
+			if s.At <= b.Step(sum).At {
+				reached = append(reached, s.Name)
+			}
+		}
+		after, tell := told.Reached(reached, taken.Window, now)
+		if tell == "" {
+			continue
+		}
+		change.Writes = append(change.Writes, after.Row())
+		steps = append(steps, func(c *ledger.Change) error { return a.stepped(c, by, b, taken, sum) })
+	}
+	return charged, steps, nil
+}
+
+// stepped adds to a change that the use of a budget has reached a step.
+func (a *Admission) stepped(change *ledger.Change, by interlock.Requester, b *ruleset.Budget, taken interlock.Taken, used int64) error {
+	step := b.Step(used)
+	record := auditlog.BudgetRecord{Budget: b.ID, Step: step.Name, Share: int(step.At), Per: taken.Per, Of: taken.Of, Used: used,
+		Most: b.Most, Money: b.Currency}
+	if err := a.append(change, interlock.EventBudget, by, "system", record); err != nil {
+		return err
+	}
+	does := map[string]string{ruleset.StepNotice: "nothing changes", ruleset.StepWarn: "nothing changes yet",
+		ruleset.StepThrottle: "what changes something is asked about", ruleset.StepDegrade: "only what reads is done",
+		ruleset.StepStop: "nothing more is done on it"}[step.Name]
+	return a.alarm(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%: %s; interlock budgets says by whom",
+		b.ID, b.Says(), b.Used(used), does))
+}
+
+// A budgeted is what was found of one budget for a decision.
+type budgeted struct {
+	budget *ruleset.Budget
+	taken  interlock.Taken
+	used   int64
+	back   time.Time
+}
+
+// budgets finds how much is used of the budgets that an action's agent works on. What this process knows is enough: reports come after
+// what they tell of.
+func (a *Admission) budgets(ctx context.Context, p *Case, standing ledger.Standing, now time.Time) error {
+	p.spent = nil
+	if len(p.under.Rules.AllBudgets()) == 0 {
+		return nil
+	}
+	agent := agentOf(p.Requester, standing)
+	var refs []ledger.Ref
+	for _, b := range p.under.Rules.Budgets(p.under.Profile, &agent) {
+		taken := b.Taken(owned(p.Requester, standing), &agent, 0)
+		p.spent = append(p.spent, budgeted{budget: b, taken: taken})
+		refs = append(refs, key(ledger.Usage, ledger.TakenFrom(taken)))
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	rows, _, err := a.config.Store.Recall(ctx, refs...)
+	if err != nil {
+		return err
+	}
+	for n := range p.spent {
+		s := &p.spent[n]
+		for _, row := range rows {
+			if body, is := row.Value.(ledger.UsageBody); is && row.Key == refs[n].Key {
+				s.used = min(body.Used(s.taken.Window, now), ruleset.MaxMost)
+				s.back = body.Back(ledger.Spend{Take: 1, Room: s.budget.Most, Window: s.taken.Window}, now)
+			}
+		}
+	}
+	return nil
+}
+
+// overBudget is what budgets object to an action.
+func (p *Case) overBudget(analysis impact.Analysis, now time.Time) (found []interlock.Finding) {
+	for _, s := range p.spent {
+		if f, objects := gate.OverBudget(s.budget, s.used, changes(analysis.Impacts), waitFor(s.back, now)); objects {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// asSpent is what a decision read of budgets, for its record.
+func (p *Case) asSpent() (rows []auditlog.Limited) {
+	for _, s := range p.spent {
+		rows = append(rows, auditlog.Limited{Taken: s.taken, Room: s.budget.Most, Used: s.used, Back: s.back})
+	}
+	return rows
+}

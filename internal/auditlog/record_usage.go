@@ -1,0 +1,48 @@
+package auditlog
+
+import (
+	"encoding/json"
+
+	"interlock"
+)
+
+// A UsageRecord is what was reported as used by an agent, and what that was charged to.
+type UsageRecord struct {
+	Run     string
+	Service string // what reported it
+	Used    []Used
+	Charged []interlock.Taken // to budgets
+}
+
+// A Used is how much of one measure was newly reported.
+type Used struct {
+	Measure  string `json:"measure"`
+	Currency string `json:"currency,omitempty"`
+	Amount   int64  `json:"amount"` // of money in millionths of its currency
+	Source   string `json:"source"` // the metric, span or event that said it
+}
+
+// Payload renders the record.
+func (r UsageRecord) Payload() (json.RawMessage, error) {
+	return payload("reported usage", struct {
+		Run     string            `json:"run,omitempty"`
+		Service string            `json:"service,omitempty"`
+		Used    []Used            `json:"used"`
+		Charged []interlock.Taken `json:"charged,omitempty"`
+	}{r.Run, r.Service, r.Used, r.Charged})
+}
+
+// A BudgetRecord is that the use of a budget has reached a step of its ladder.
+type BudgetRecord struct {
+	Budget string   `json:"budget"`
+	Step   string   `json:"step"`
+	Share  int      `json:"share"` // from which the step holds, in percent
+	Per    string   `json:"per"`
+	Of     []string `json:"of,omitempty"`
+	Used   int64    `json:"used"`
+	Most   int64    `json:"most"`
+	Money  string   `json:"currency,omitempty"`
+}
+
+// Payload renders the record.
+func (r BudgetRecord) Payload() (json.RawMessage, error) { return payload("a budget", r) }
