@@ -21,6 +21,7 @@ const (
 	EventHaltClear     EventType = "FORCE_HALT_CLEAR"  // an operator's order ends that (MACE)
 	EventKill          EventType = "KILL_SWITCH"       // everything is stopped (MASO)
 	EventSignal        EventType = "SIGNAL"            // an observer told something of an agent (MASO)
+	EventWatched       EventType = "ACTIVITY_WATCHED"  // how far the log was looked at for what is unusual (MASO)
 	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
 	EventPhase         EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
 	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
@@ -76,7 +77,7 @@ type Entry struct {
 func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
-		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal,
+		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventWatched,
 		EventPhase, EventRootCause, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,

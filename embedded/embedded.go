@@ -208,6 +208,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Brief:        options.Brief,
 		Kill:         kill.In(c.Home),
 		KillOn:       c.KillOn,
+		Log:          opened,
 		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {

@@ -261,6 +261,8 @@ type Config struct {
 	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
+	// optional: the log, for finding what is unusual in it; without it nobody looks
+	Log Log
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }
@@ -282,6 +284,7 @@ type Admission struct {
 	executions executions
 	signals    signals
 	endings    endings
+	watching   watching
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }
 

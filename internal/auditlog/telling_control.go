@@ -28,6 +28,13 @@ func (t *telling) control(kind interlock.EventType) bool {
 		var value int
 		t.read("value", &value)
 		t.say(t.text("agent"), t.text("kind")+" "+strconv.Itoa(value), t.text("severity"), t.text("reason"), prefixed("told by ", t.text("observer")))
+	case interlock.EventWatched:
+		var from, upTo int64
+		var alarms int
+		t.read("from", &from)
+		t.read("up_to", &upTo)
+		t.read("alarms", &alarms)
+		t.say("entries "+strconv.FormatInt(from, 10)+" to "+strconv.FormatInt(upTo, 10), strconv.Itoa(alarms)+" alarms")
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")

@@ -39,6 +39,7 @@ const (
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 	Usage      = "usage"      // how much of a limit somebody has used
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
+	Profile    = "profile"    // how an agent, or a type, behaves, for finding what is unusual
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -213,6 +214,8 @@ func Kinds() []Kind {
 			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},
 		{Name: Usage, Writer: ByAction, Proved: "", Lives: "until its window is over; for ever without one", swept: true,
 			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
+		{Name: Profile, Writer: ByFinding, Proved: "", Lives: "90 days after the last action", swept: true,
+			body: of(profileAbout, nil, nil), next: profileNext},
 		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
 			body: of(settledAbout, nil, nil), next: settledOnce},
 	}

@@ -134,6 +134,7 @@ func (l *loader) add(d *Document, user bool) {
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)
+	r.addWatch(d.Maso)
 	for _, t := range d.Types {
 		if r.types[t.Name] = t; len(t.Users) > 0 {
 			r.userTypes = append(r.userTypes, t.Name)
