@@ -231,7 +231,7 @@ func (a *activity) decided(id string, d *auditlog.Decided) factOf {
 	f := anomaly.Fact{At: d.Event.Recorded, Decided: true, Refused: refusedFor(d.Decision)}
 	action := d.Proposal.Action
 	tool := action.Tool
-	if tool == "" {
+	if tool == "" || action.Kind == interlock.KindShell { // which harnesses call what they like
 		tool = string(action.Kind)
 	}
 	f.Tools = []string{tool}
