@@ -121,6 +121,9 @@ func (c *anomalyScan) Run(p *program) error {
 		return interlock.Errorf(interlock.CodeUnavailable, "maso", "no tier is in force, so nobody looks for what is unusual; name one in the rules (maso: {tier: 1})")
 	}
 	alarms, err := backend.LookForAnomalies(p.ctx, true)
+	if err == nil {
+		err = backend.LookAtLayers(p.ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -136,7 +139,11 @@ func watchActivity(ctx context.Context, backend *embedded.Backend, logger *slog.
 	ticker := time.NewTicker(watchActivityEvery)
 	defer ticker.Stop()
 	look := func(ctx context.Context, all bool) {
-		if _, err := backend.LookForAnomalies(ctx, all); err != nil && ctx.Err() == nil {
+		_, err := backend.LookForAnomalies(ctx, all)
+		if err == nil {
+			err = backend.LookAtLayers(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
 			logger.Warn("looking for what is unusual", "error", err.Error())
 		}
 	}

@@ -72,7 +72,7 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 	over := holdsOver(standing, c.Requester, now)
 	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
-		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier), limits)
+		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier), e.unwatched(), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
@@ -285,6 +285,8 @@ type Admission struct {
 	signals    signals
 	endings    endings
 	watching   watching
+	layers     layers
+	pulse      pulse
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }
 
