@@ -66,6 +66,7 @@ ledger                                                  < identity, webpush, sto
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
+auditlog                                                < digest
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
@@ -102,7 +103,7 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, replay, ruletest, witness`
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, witness`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

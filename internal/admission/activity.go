@@ -230,23 +230,11 @@ func (a *activity) facts(ctx context.Context, e *interlock.Entry) ([]factOf, err
 func (a *activity) decided(id string, d *auditlog.Decided) factOf {
 	f := anomaly.Fact{At: d.Event.Recorded, Decided: true, Refused: refusedFor(d.Decision)}
 	action := d.Proposal.Action
-	tool := action.Tool
-	if tool == "" || action.Kind == interlock.KindShell { // which harnesses call what they like
-		tool = string(action.Kind)
-	}
-	f.Tools = []string{tool}
+	f.Tools, f.Places = d.Used()
 	reads := len(d.Decision.Impacts) > 0
 	for n := range d.Decision.Impacts {
 		i := &d.Decision.Impacts[n]
 		reads = reads && i.Reversibility == interlock.Readonly
-		if program, _, _ := strings.Cut(i.Via, " "); program != "" && action.Kind == interlock.KindShell {
-			f.Tools = appendNew(f.Tools, program)
-		}
-		if i.Reach == interlock.ReachExternal || i.Reach == interlock.ReachProduction {
-			if host := hostOf(i.Target); host != "" {
-				f.Places = appendNew(f.Places, host)
-			}
-		}
 		f.Message = f.Message || i.Kind == interlock.ImpactMessage
 		if i.Kind == interlock.ImpactRead || i.Kind == interlock.ImpactNetwork {
 			f.Data += i.Records + i.Bytes/1000
@@ -266,30 +254,6 @@ func (a *activity) decided(id string, d *auditlog.Decided) factOf {
 		a.shown[id] = decidedRead{text}
 	}
 	return factOf{agent: d.Proposal.Requester.Agent, Fact: f}
-}
-
-func appendNew(list []string, name string) []string {
-	if slices.Contains(list, name) {
-		return list
-	}
-	return append(list, name)
-}
-
-// hostOf is the host that a target names, without anything else of it; nothing where it names none.
-func hostOf(target string) string {
-	_, rest, url := strings.Cut(target, "://")
-	if !url {
-		rest = target
-	}
-	rest, _, _ = strings.Cut(rest, "/")
-	rest = rest[strings.LastIndex(rest, "@")+1:]
-	if host, port, found := strings.Cut(rest, ":"); found && !strings.Contains(port, ":") {
-		rest = host
-	}
-	if rest == "" || strings.ContainsAny(rest, " \t\n$`*'\"") {
-		return ""
-	}
-	return strings.ToLower(rest)
 }
 
 // ended is the fact of an outcome.

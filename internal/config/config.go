@@ -58,6 +58,9 @@ type Config struct {
 	// KillOn lists the kinds of signals (context, quality, anomaly, drift, dlp, fraud, health) that stop everything once one of an
 	// observer is critical. Default: none, so that people are told and decide.
 	KillOn []interlock.SignalKind `json:"kill_on"`
+	// DigestAt is the time of day, in the time zone of this machine and as "08:00", from which on a running server tells people once what
+	// the day before came to, on the channels (see `interlock digest`). Default: none.
+	DigestAt string `json:"digest_at"`
 	// Hosts lists further names under which clients reach the HTTP API, as host or host:port: those of a service in a cluster or of
 	// a proxy in front of it. Under any other name but localhost's it answers nobody. Default: none.
 	Hosts []string `json:"hosts"`
@@ -259,6 +262,9 @@ func Load(home, file string) (Config, error) {
 		if !slices.Contains(interlock.SignalKinds(), kind) {
 			return c, interlock.Errorf(interlock.CodeInvalid, "kill_on", "%.20q is no kind of signal; name some of %v", kind, interlock.SignalKinds())
 		}
+	}
+	if _, err := time.Parse("15:04", c.DigestAt); c.DigestAt != "" && err != nil {
+		return c, interlock.Errorf(interlock.CodeInvalid, "digest_at", "%.20q is no time of day such as 08:00", c.DigestAt)
 	}
 	for _, host := range c.Hosts {
 		if host == "" || strings.ContainsAny(host, "/*@? \t") {

@@ -86,6 +86,7 @@ func serverSettings() []Governing {
 		free("listen", freeAddress, func(c *Config) *string { return &c.Listen }),
 		free("control", "what comes in there only tightens", func(c *Config) *string { return &c.Control }),
 		governing("kill_on", weakerGone, func(c *Config) *[]interlock.SignalKind { return &c.KillOn }, all),
+		free("digest_at", "it tells people what the log says, and decides nothing", func(c *Config) *string { return &c.DigestAt }),
 		governing("allow_remote", weakerOn, func(c *Config) *bool { return &c.AllowRemote }, both),
 		governing("hosts", weakerAdded, func(c *Config) *[]string { return &c.Hosts }, common),
 		governing("console_url", weakerAnother+": people sign in there", func(c *Config) *string { return &c.ConsoleURL }, ordered),
