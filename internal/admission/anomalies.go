@@ -131,26 +131,10 @@ func (a *Admission) scored(ctx context.Context, w *watching, p *ledger.ProfileBo
 			w.alarms++
 		}
 	}
-	return a.grave(ctx, score, agent)
-}
-
-// grave stops an agent of which refusals spike while it gets at what is unusual (ENV-22): each alone is an alarm, both together are
-// what an attack looks like. It is machine's work from tier 2 on, where phases are.
-func (a *Admission) grave(ctx context.Context, score anomaly.Score, agent string) error {
-	rejects, access := 0.0, 0.0
-	for _, d := range score.Of {
-		switch d.Name {
-		case anomaly.DimContent:
-			rejects = d.Value
-		case anomaly.DimTools, anomaly.DimCost:
-			access = max(access, d.Value)
-		}
-	}
-	if a.tier() < 2 || rejects < 1 || access < 1 {
+	if score.Grave == "" || a.tier() < 2 { // (ENV-22)
 		return nil
 	}
-	return a.Tighten(ctx, Tightening{Scope: ledger.HoldAgent, Key: agent, To: phase.Emergency, Trigger: phase.TriggerSignal,
-		Why: "refusals spike while it reaches for what is unusual"})
+	return a.Tighten(ctx, Tightening{Scope: ledger.HoldAgent, Key: agent, To: phase.Emergency, Trigger: phase.TriggerSignal, Why: score.Grave})
 }
 
 // worst are the dimensions that a score comes of, the heaviest first.

@@ -16,6 +16,7 @@ const (
 	minVariants  = 10   // different reads of one pattern that went wrong within a slot
 	minWhole     = 10   // runs completed one after another without a word of doubt
 	minPeers     = 3    // agents of a type before others of it are compared
+	graveNew     = 4    // new tools and hosts within a slot, before they are more than something new
 	minDays      = 3    // before an hour of the day can be unusual
 )
 
@@ -62,6 +63,7 @@ type Score struct {
 	Drift  int         `json:"drift"` // how far it has moved from how it began, 0 to 100
 	Moved  string      `json:"moved,omitempty"`
 	Alarms []Alarm     `json:"alarms,omitempty"`
+	Grave  string      `json:"grave,omitempty"` // why both together are what an attack looks like: refusals spike, and access is unusual
 }
 
 // Told is what observers say of an agent: the newest of each kind, nil where nobody says anything.
@@ -108,7 +110,26 @@ func (p *Profile) Score(kind *Profile, told Told) (s Score) {
 	s.Value = weighed(s.Of)
 	s.Drift, s.Moved = p.drift()
 	s.Alarms = p.alarms(s.Of)
+	s.Grave = p.grave(s.Of, usual, known)
 	return s
+}
+
+// grave is why refusals that spike beside unusual access are more than the sum of both: either alone is somebody who is wrong about
+// something, or who does something new.
+func (p *Profile) grave(of []Dimension, usual Sum, known bool) string {
+	for _, d := range of {
+		if d.Name == DimContent && d.Value < 1 {
+			return ""
+		}
+	}
+	switch {
+	case !known:
+	case excess(p.Slot.Of[Data], limitOf(usual.Of[Data], usual.Slots, Data.floor())) >= alarmFrom:
+		return "refusals spike while it reads far more than usual"
+	case excess(p.Slot.Of[New], limitOf(usual.Of[New], usual.Slots, New.floor())) >= 1 && p.Slot.Of[New] >= graveNew:
+		return "refusals spike while it reaches for one new tool or host after another"
+	}
+	return ""
 }
 
 // weighed is the sum of what is known by weight, held against what those weights come to.
