@@ -78,4 +78,3 @@ func (c *capPeak) observe(d *auditlog.Decided) {
 	c.slots[slot] += ruleset.Measured(c.limit.Measure, c.limit.Currency, d.Decision.Impacts)
 	c.peak = max(c.peak, c.slots[slot])
 }
-

@@ -28,6 +28,13 @@ func (p *pulse) beat(took time.Duration) {
 	}
 }
 
+// fails counts that a decision could not be made, where that is the program's or the store's doing and not the caller's.
+func (p *pulse) fails(ctx context.Context, err error) {
+	if own := interlock.Code(code(err)); ctx.Err() == nil && (own == interlock.CodeInternal || own == interlock.CodeUnavailable) {
+		p.failed.Add(1)
+	}
+}
+
 // since is what was counted since the last time.
 func (p *pulse) since(now time.Time) anomaly.Minute {
 	return anomaly.Minute{At: now.Unix() / 60, Decided: int(p.decided.Swap(0)), Failed: int(p.failed.Swap(0)),
