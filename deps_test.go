@@ -46,6 +46,8 @@ impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 interlock                                               < phase
 phase                                                   < ledger, store/storagetest
+std only                                                < anomaly
+anomaly                                                 < ledger, store/storagetest
 engine, auditlog                                        < replay, admission
 origin, ledger                                          < admission
 ledger                                                  < replay
@@ -64,6 +66,7 @@ ledger                                                  < identity, webpush, sto
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
+auditlog                                                < digest
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
@@ -105,7 +108,7 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, replay, ruletest, witness`
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, witness`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -69,6 +69,8 @@ type RunEnd struct {
 	Status RunStatus       `json:"status"` // completed, failed or cancelled
 	Why    string          `json:"why,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"` // held against the declared output and not kept
+	// what is not certain of what was done, in a few words each. Work that never names anything counts as of lower quality
+	Uncertain []string `json:"uncertain,omitempty"`
 }
 
 // A RunBasis is what an action's registered run rests on, as a decision reads it.

@@ -28,6 +28,9 @@ type Signal struct {
 	Reason string     `json:"reason,omitempty"` // at most 500 bytes, for the record
 }
 
+// OwnObserver is the name under which Interlock itself tells what it finds unusual in its log. No observer is registered under it.
+const OwnObserver = "interlock"
+
 // Badness is the signal's value turned so that more is worse.
 func (s Signal) Badness() int {
 	if s.Kind == SignalQuality || s.Kind == SignalHealth {

@@ -212,6 +212,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Kill:         kill.In(c.Home),
 		KillOn:       c.KillOn,
 		KillConfirm:  time.Duration(c.KillConfirm),
+		Log:          opened,
 		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {

@@ -16,7 +16,7 @@ func helpGroups() []helpGroup {
 		{"Stop:", []string{"kill", "phase", "breaker"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "replay", "ci"}},
 		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "settings"}},
-		{"What happened:", []string{"audit", "hold"}},
+		{"What happened:", []string{"audit", "digest", "anomaly", "hold"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},
 	}
 }

@@ -59,7 +59,11 @@ func (c *rulesLintCommand) Run(p *program) error {
 		shipped = append(ruletest.Lint(alone.Rules, alone.Analyser),
 			ruletest.Idle(alone.Rules, alone.Analyser, alone.Profile)...)
 	}
-	return p.problems(c.JSON, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), located(evaluator, problems, shipped))
+	large, err := p.largeCaps(evaluator.Rules)
+	if err != nil {
+		return err
+	}
+	return p.problems(c.JSON, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), located(evaluator, append(problems, large...), shipped))
 }
 
 // A problemAt is a problem with the place where its rule is written.

@@ -147,6 +147,8 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() {
 		backend.CheckStandingUntil(serving, func(err error) { logger.Warn("checking what stands", "error", err.Error()) })
 	})
+	background.Go(func() { tellDigests(serving, backend, logger) })
+	background.Go(func() { watchActivity(serving, backend, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself

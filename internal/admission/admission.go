@@ -72,7 +72,7 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 	over := holdsOver(standing, c.Requester, now)
 	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
-		phased(over, actOf(c.Requester, analysis), e.Rules.TierFor(snapshot.Agent)), limits)
+		phased(over, actOf(c.Requester, analysis), e.Rules.TierFor(snapshot.Agent)), e.unwatched(), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
@@ -264,6 +264,8 @@ type Config struct {
 	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
+	// optional: the log, for finding what is unusual in it; without it nobody looks
+	Log Log
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }
@@ -287,6 +289,9 @@ type Admission struct {
 	metering   metering
 	observer   atomic.Pointer[func(Decided)] // of how this process decides, see Observe
 	endings    endings
+	watching   watching
+	layers     layers
+	pulse      pulse
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }
 

@@ -31,14 +31,15 @@ import (
 // A house is an Admission over a real store, with a clock the test moves and faults the test sets.
 type house struct {
 	*admission.Admission
-	t      *testing.T
-	store  *faulty
-	key    *auditlog.PublicKey
-	now    time.Time
-	guard  sync.Mutex // of alerts, which may come from several callers at once
-	alerts []string
-	tiered bool  // a tier of execution control is in force from the beginning
-	verify error // what checking a signature ends with
+	t       *testing.T
+	store   *faulty
+	key     *auditlog.PublicKey
+	now     time.Time
+	guard   sync.Mutex // of alerts, which may come from several callers at once
+	alerts  []string
+	tiered  bool              // a tier of execution control is in force from the beginning
+	renewal admission.Renewal // what the operator's rules are, in tests that change them
+	verify  error             // what checking a signature ends with
 }
 
 // faulty stands before the store and fails where the test says.

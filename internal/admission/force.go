@@ -104,8 +104,10 @@ func (a *Admission) keepRules(ctx context.Context, cause error) error {
 		"the rules were changed and can't be used, so those of before stay in force: "+why); err != nil {
 		return err
 	}
-	_, err := a.config.Store.Commit(ctx, change)
-	return err
+	if _, err := a.config.Store.Commit(ctx, change); err != nil {
+		return err
+	}
+	return a.rulesUnread(ctx)
 }
 
 // lookWithin bounds how long whoever only wants to know the rules waits for them to be put into force.

@@ -24,10 +24,12 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
-	p := Case{Proposal: proposed, Way: way}
+	p, began := Case{Proposal: proposed, Way: way}, a.config.Now()
 	defer a.observed(&proposed, &answer)()
+	defer func() { a.pulse.beat(a.config.Now().Sub(began)) }()
 	defer func() {
 		if r := recover(); r != nil {
+			a.pulse.failed.Add(1)
 			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
 		}
 	}()
@@ -43,6 +45,7 @@ func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.P
 	}
 	answer, fresh, err := a.decide(ctx, p)
 	if err != nil {
+		a.pulse.fails(ctx, err)
 		return a.failed(p.Proposal, code(err), reason(err), err)
 	}
 	if fresh != nil { // only now is there a challenge to answer

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"interlock"
@@ -12,6 +13,9 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
+
+// maxUncertain bounds how much a run may say is not certain.
+const maxUncertain = 16
 
 // maxWithdrawn bounds how many questions of a run are withdrawn with it at once; what else there is is withdrawn in further steps.
 const maxWithdrawn = 50
@@ -35,6 +39,12 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 		return run, err
 	}
 	end.Why = a.redact(end.Why)
+	for n, one := range end.Uncertain {
+		if n == 0 {
+			end.Uncertain = slices.Clone(end.Uncertain)
+		}
+		end.Uncertain[n] = a.redact(one)
+	}
 	on := func(ctx context.Context, load loader) (ground, error) { return a.groundOfEnd(ctx, load, id) }
 	var g ground
 	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (_ ground, err error) {
@@ -87,6 +97,14 @@ func checkEnd(end interlock.RunEnd) error {
 	}
 	if len(end.Why) > maxRunWhy {
 		return interlock.Errorf(interlock.CodeInvalid, "/why", "is longer than %d bytes", maxRunWhy)
+	}
+	if len(end.Uncertain) > maxUncertain {
+		return interlock.Errorf(interlock.CodeInvalid, "/uncertain", "has more than %d entries", maxUncertain)
+	}
+	for _, one := range end.Uncertain {
+		if strings.TrimSpace(one) == "" || len(one) > maxRunWhy {
+			return interlock.Errorf(interlock.CodeInvalid, "/uncertain", "has an entry that says nothing, or is longer than %d bytes", maxRunWhy)
+		}
 	}
 	if len(end.Result) > maxRunResult {
 		return interlock.Errorf(interlock.CodeLimited, "/result", "is larger than %d bytes", maxRunResult)
@@ -157,7 +175,7 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 // ended is the change that ends a run: the run, what is counted, the questions it has put, and its event.
 func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.Requester, standing ledger.Standing) (ledger.Change, error) {
 	change := ledger.Change{Version: standing.Version}
-	record := auditlog.RunRecord{Run: run, Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
+	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain, Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
 		standing)).Accountable}
 	if len(end.Result) > 0 {
 		record.Result = auditlog.BlobDigest(end.Result)

@@ -58,7 +58,7 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		return answer, err
 	}
 	s.Reason = a.redact(s.Reason)
-	level, _ := limit.Reached(s)
+	level, _ := a.bands().Reached(s)
 	answer.Severity = level.Severity
 	if level.Severity == limit.Critical && slices.Contains(a.config.KillOn, s.Kind) {
 		why := "the observer " + observer + " tells of " + string(s.Kind) + " by " + s.Agent
@@ -82,7 +82,7 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 	}
 	a.signals.Lock()
 	defer a.signals.Unlock()
-	ref := key(ledger.Signal, ledger.SignalKey(s))
+	ref := key(ledger.Signal, ledger.SignalRowKey(observer, s))
 	receipt, err := a.commitOn(ctx, false, a.rows(ref), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		before, err := a.signalBefore(ctx, ref)
@@ -91,7 +91,7 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		}
 		now := a.config.Now().UTC().Truncate(time.Microsecond)
 		body := ledger.SignalBody{Signal: s, Observer: observer, At: now}
-		body.Told, answer.Told = limit.Told(before.Told, s)
+		body.Told, answer.Told = a.bands().Told(before.Told, s)
 		change.Writes = []ledger.Row{body.Row()}
 		record := auditlog.SignalRecord{Signal: s, Observer: observer, Severity: string(level.Severity), Told: answer.Told, Stopped: answer.Stopped}
 		if err := a.append(&change, interlock.EventSignal, interlock.Requester{Agent: observer}, "observer", record); err != nil {

@@ -12,6 +12,7 @@ type RunRecord struct {
 	Accountable string           // the human who answers for its agent, as the agent's type says
 	Result      interlock.Digest // of a result that was handed over
 	Requests    []string         // questions that were withdrawn with it
+	Uncertain   []string         // what its agent says is not certain; redacted
 	Last        bool             // the task failed as often as it may be tried, and is not tried again
 }
 
@@ -22,8 +23,9 @@ func (r RunRecord) Payload() (json.RawMessage, error) {
 		Accountable string           `json:"accountable_human,omitempty"`
 		Result      interlock.Digest `json:"result,omitempty"`
 		Requests    []string         `json:"withdrawn,omitempty"`
+		Uncertain   []string         `json:"uncertain,omitempty"`
 		Last        bool             `json:"not_tried_again,omitempty"`
-	}{r.Run, r.Accountable, r.Result, r.Requests, r.Last})
+	}{r.Run, r.Accountable, r.Result, r.Requests, r.Uncertain, r.Last})
 }
 
 // A TurnRecord says that agents have taken one more turn of a conversation, or may take none.

@@ -34,6 +34,13 @@ func (t *telling) control(kind interlock.EventType) bool {
 		var share int
 		t.read("share", &share)
 		t.say(t.text("budget"), t.text("step")+" at "+strconv.Itoa(share)+"%")
+	case interlock.EventWatched:
+		var from, upTo int64
+		var alarms int
+		t.read("from", &from)
+		t.read("up_to", &upTo)
+		t.read("alarms", &alarms)
+		t.say("entries "+strconv.FormatInt(from, 10)+" to "+strconv.FormatInt(upTo, 10), strconv.Itoa(alarms)+" alarms")
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")

@@ -92,6 +92,7 @@ func TestTelling(t *testing.T) {
 		interlock.EventKill: {{auditlog.KillRecord{Mode: "hard", Why: "card testing", By: "fraud desk"}, "hard · fraud desk · card testing"}},
 		interlock.EventKillRelease: {{auditlog.KillRecord{Mode: "hard", Why: "card testing", Order: &order},
 			"hard · card testing · approve-tool · notes · olga · read it"}},
+		interlock.EventWatched: {{auditlog.WatchedRecord{From: 3, UpTo: 9, Agents: 2, Alarms: 1}, "entries 3 to 9 · 1 alarms"}},
 		interlock.EventSignal: {{auditlog.SignalRecord{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "claude", Value: 61, Reason: "odd"},
 			Observer: "meter", Severity: "warning"}, "claude · drift 61 · warning · odd · told by meter"}},
 		interlock.EventUsage: {{auditlog.UsageRecord{Run: "s", Service: "claude-code", Used: []auditlog.Used{{Measure: "tokens", Amount: 12, Source: "m"},

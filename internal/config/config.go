@@ -61,6 +61,9 @@ type Config struct {
 	// KillConfirm is how long people have to decline what an observer asks to be stopped (POST /v1/kill with its token), as a Go duration: then
 	// everything is stopped whether anybody answered or not. From 1s to 1h. Default: 5m.
 	KillConfirm Duration `json:"kill_confirm"`
+	// DigestAt is the time of day, in the time zone of this machine and as "08:00", from which on a running server tells people once what
+	// the day before came to, on the channels (see `interlock digest`). Default: none.
+	DigestAt string `json:"digest_at"`
 	// Hosts lists further names under which clients reach the HTTP API, as host or host:port: those of a service in a cluster or of
 	// a proxy in front of it. Under any other name but localhost's it answers nobody. Default: none.
 	Hosts []string `json:"hosts"`
@@ -277,6 +280,9 @@ func Load(home, file string) (Config, error) {
 	}
 	if c.KillConfirm < Duration(time.Second) || c.KillConfirm > Duration(time.Hour) {
 		return c, interlock.Errorf(interlock.CodeInvalid, "kill_confirm", "must be from 1s to 1h")
+	}
+	if _, err := time.Parse("15:04", c.DigestAt); c.DigestAt != "" && err != nil {
+		return c, interlock.Errorf(interlock.CodeInvalid, "digest_at", "%.20q is no time of day such as 08:00", c.DigestAt)
 	}
 	for _, host := range c.Hosts {
 		if host == "" || strings.ContainsAny(host, "/*@? \t") {

@@ -87,6 +87,7 @@ func serverSettings() []Governing {
 		free("control", "what comes in there only tightens", func(c *Config) *string { return &c.Control }),
 		governing("kill_on", weakerGone, func(c *Config) *[]interlock.SignalKind { return &c.KillOn }, all),
 		governing("kill_confirm", weakerLonger, func(c *Config) *Duration { return &c.KillConfirm }, lesser),
+		free("digest_at", "it tells people what the log says, and decides nothing", func(c *Config) *string { return &c.DigestAt }),
 		governing("allow_remote", weakerOn, func(c *Config) *bool { return &c.AllowRemote }, both),
 		governing("hosts", weakerAdded, func(c *Config) *[]string { return &c.Hosts }, common),
 		governing("console_url", weakerAnother+": people sign in there", func(c *Config) *string { return &c.ConsoleURL }, ordered),

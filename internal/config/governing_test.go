@@ -128,6 +128,7 @@ func pairs() []pair {
 		{"kill_on", func(c *Config) { c.KillOn = []interlock.SignalKind{interlock.SignalDLP} }, func(c *Config) {}, true},
 		{"kill_confirm", func(c *Config) {}, func(c *Config) { c.KillConfirm = Duration(time.Hour) }, true},
 		{"kill_confirm", func(c *Config) {}, func(c *Config) { c.KillConfirm = Duration(time.Second) }, false},
+		{"digest_at", func(c *Config) { c.DigestAt = "08:00" }, func(c *Config) {}, false},
 		{"control", func(c *Config) {}, func(c *Config) { c.Control = "127.0.0.1:7434" }, false},
 		{"hosts", func(c *Config) {}, func(c *Config) { c.Hosts = []string{"evil.example"} }, true},
 		{"gateway.hosts", func(c *Config) {}, func(c *Config) { c.Gateway.Hosts = []string{"evil.example"} }, true},

@@ -41,6 +41,7 @@ const (
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 	Meter      = "meter"      // what a session of an agent has reported as used
 	Budget     = "budget"     // of which steps of a budget people were told
+	Profile    = "profile"    // how an agent, or a type, behaves, for finding what is unusual
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -215,6 +216,8 @@ func Kinds() []Kind {
 			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},
 		{Name: Usage, Writer: ByAction, Proved: "", Lives: "until its window is over; for ever without one", swept: true,
 			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
+		{Name: Profile, Writer: ByFinding, Proved: "", Lives: "90 days after the last action", swept: true,
+			body: of(profileAbout, nil, nil), next: profileNext},
 		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
 			body: of(settledAbout, nil, nil), next: settledOnce},
 		{Name: Meter, Writer: ByAction, Proved: "", Lives: "eight days after it was heard last", swept: true, note: true, body: meterBody(),

@@ -20,9 +20,19 @@ type SignalBody struct {
 // SignalKey names what is told of one run of an agent.
 func SignalKey(s interlock.Signal) string { return string(s.Kind) + "\x00" + s.Agent + "\x00" + s.Run }
 
+// SignalRowKey names what an observer tells of one run of an agent: what Interlock finds by itself stands beside what others tell.
+func SignalRowKey(observer string, s interlock.Signal) string {
+	if observer == interlock.OwnObserver {
+		return SignalKey(s) + "\x00" + observer
+	}
+	return SignalKey(s)
+}
+
 // Row is the signal as a row to write.
-func (b *SignalBody) Row() Row { return Row{Kind: Signal, Key: SignalKey(b.Signal), Value: *b} }
+func (b *SignalBody) Row() Row {
+	return Row{Kind: Signal, Key: SignalRowKey(b.Observer, b.Signal), Value: *b}
+}
 
 func signalAbout(b SignalBody) About {
-	return About{Key: SignalKey(b.Signal), Marks: under(nano(b.At.Add(signalLives)), Until)}
+	return About{Key: SignalRowKey(b.Observer, b.Signal), Marks: under(nano(b.At.Add(signalLives)), Until)}
 }

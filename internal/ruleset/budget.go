@@ -78,7 +78,7 @@ const budgetKeys = "budget "
 
 // Taken is what a use of a requester's is counted as.
 func (b *Budget) Taken(r interlock.Requester, agent *interlock.AgentRecord, n int64) interlock.Taken {
-	return interlock.Taken{Limit: budgetKeys + b.ID, Per: string(b.Per), Of: b.limit().Of(r, agent), Measure: string(b.Measure),
+	return interlock.Taken{Limit: budgetKeys + b.ID, Per: string(b.Per), Of: b.limit().Of(r, agent, ""), Measure: string(b.Measure),
 		Currency: b.Currency, Take: n, Window: b.Window()}
 }
 

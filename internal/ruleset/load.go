@@ -136,6 +136,7 @@ func (l *loader) add(d *Document, user bool) {
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)
+	r.addWatch(d.Maso)
 	for _, t := range d.Types {
 		r.addLimits(t.bounds(), user)
 		r.typesTier = max(r.typesTier, t.Tier)

@@ -7,6 +7,8 @@ type MasoRules struct {
 	// how far agents act by themselves: 1 supervised, 2 managed, 3 autonomous. From 1 on breakers count refusals, from 2 on one
 	// that trips moves its agent to phase A. 0 is off
 	Tier int `json:"tier"`
+
+	Watch *WatchRules `json:"watch,omitempty"` // what follows from what is unusual
 }
 
 // maxTier is the highest tier.

@@ -35,6 +35,8 @@ type Ruleset struct {
 	ownLoop    LoopRules // what operators' documents set instead of the defaults
 	governance []GovernanceCase
 	maso       MasoRules
+	watch      WatchRules
+	watches    bool      // some document says what is watched
 	limits     []*Limit  // by id
 	budgets    []*Budget // by id
 	types      map[string]*Type

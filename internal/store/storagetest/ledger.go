@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/anomaly"
 	"interlock/internal/ledger"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
@@ -91,7 +92,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
 	used, _ := ledger.UsageBody{Key: "u"}.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, Now)
-	all = append(all, row(t, ledger.Usage, "u", used), row(t, ledger.Settled, "e", ledger.SettledBody{Event: "e", At: Now}))
+	all = append(all, row(t, ledger.Usage, "u", used), row(t, ledger.Settled, "e", ledger.SettledBody{Event: "e", At: Now}),
+		row(t, ledger.Profile, "agent:agent", ledger.ProfileBody{Name: "agent:agent", Profile: anomaly.Profile{Last: Now}}))
 	meter := ledger.MeterBody{Agent: "agent", Measure: "tokens", Number: 1, Sums: map[string]int64{"spans": 3}, Counted: 3, At: Now}
 	all = append(all, row(t, ledger.Meter, ledger.MeterKey(&meter), meter),
 		row(t, ledger.Budget, "b", ledger.BudgetBody{Key: "b", Number: 1, Told: map[string]time.Time{"notice": Now}, Within: time.Hour, At: Now}))
