@@ -34,7 +34,8 @@ type controlDoor struct {
 }
 
 // openControl opens the control door where the settings name an address.
-func openControl(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, logger *slog.Logger) (*controlDoor, error) {
+func openControl(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, logger *slog.Logger,
+	now func() time.Time) (*controlDoor, error) {
 	if settings.Control == "" || settings.Control == "off" {
 		return nil, nil
 	}
@@ -124,7 +125,7 @@ func withKill(p *program, backend *embedded.Backend, warnings func() []string) f
 		case err != nil:
 			return append([]string{"it can't be told whether everything is stopped"}, warnings()...)
 		case any:
-			return append([]string{"everything is stopped (" + string(h.Step(now())) + "): " + h.Why}, warnings()...)
+			return append([]string{"everything is stopped (" + string(h.Step(p.now())) + "): " + h.Why}, warnings()...)
 		}
 		return warnings()
 	}

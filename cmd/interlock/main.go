@@ -100,7 +100,12 @@ func usage(err error) error { return &exitCode{code: 2, err: err} }
 
 // run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}
+	return (&program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}).run(args)
+}
+
+// run is what [run] does, of a program that is made.
+func (p *program) run(args []string) int {
+	stderr := p.stderr
 	// A hook call is on the critical path of every tool call, so it is read without building the command table.
 	if len(args) > 0 && args[0] == "hook" {
 		if code, done := p.fastHook(args[1:]); done {
