@@ -92,7 +92,7 @@ func NotHere(format string, args ...any) error {
 }
 
 // checkTime bounds one check.
-const checkTime = time.Minute
+const checkTime = 3 * time.Minute
 
 // Run makes the checks of the clauses that are wanted, one after another, and returns a result for each of them, in the clauses' order.
 // Two clauses of one check share what it saw. told hears each as it comes.

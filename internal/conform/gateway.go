@@ -119,7 +119,7 @@ func toolCall(id int, tool, what string) string {
 
 // behind is a home whose gateway stands before a server.
 func behind(ctx context.Context, d *Driver, name string, t *toolServer) (*House, error) {
-	return d.House(ctx, Plan{Name: name, Settings: "gateway: {servers: [{name: pages, url: \"" + t.url() + "\"}]}\n",
+	return d.House(ctx, Plan{Name: name, Settings: "gateway: {trust_on_first_use: true, servers: [{name: pages, url: \"" + t.url() + "\"}]}\n",
 		Rules: `
 rules:
   - id: team.no-pelicans
@@ -128,7 +128,7 @@ rules:
     verdict: deny
     reason: this is nothing for agents
     tests: {block: ["echo pelican1"], pass: ["echo heron"]}
-policy: {deny: ["*flamingo*"]}
+policy: {deny: ["*flamingo*", "*wipe*"]}
 `})
 }
 
@@ -155,7 +155,10 @@ func opaque(ctx context.Context, d *Driver) (string, error) {
 			}
 		}
 	}
-	got := h.Decide(ctx, "prober", Shell("echo flamingo"))
+	got, err := h.Expect(ctx, "prober", Shell("touch flamingo"), "deny")
+	if err != nil {
+		return "", err
+	}
 	for _, hint := range []string{"team.yaml", "*flamingo*", "(?", "regexp", h.Home} {
 		if strings.Contains(got.Reason, hint) {
 			leaks = append(leaks, "a reason says "+hint)

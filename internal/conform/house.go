@@ -198,7 +198,7 @@ func (h *House) environment() []string {
 }
 
 // upTime bounds how long a server takes to answer.
-const upTime = 20 * time.Second
+const upTime = time.Minute
 
 // Up starts the server, and returns once it answers.
 func (h *House) Up(ctx context.Context) error {
