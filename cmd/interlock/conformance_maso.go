@@ -205,5 +205,3 @@ func found(ctx context.Context, f conform.Founding) error {
 	return err
 }
 
-// here says which clauses this home satisfies.
-func (c conformanceMASO) here(p *program) error { return errors.New("not yet") }

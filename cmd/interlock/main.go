@@ -67,6 +67,7 @@ type commands struct {
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`
 	Conformance conformanceCommand `cmd:"" help:"Judge the program against a specification, or print evidence for its conformance runner."`
+	MASO        masoCommand        `cmd:"" name:"maso" help:"Test this program by MASO Execution Control, and report how far this home is by it."`
 	Completion  completionCommand  `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
 	Help        helpCommand        `cmd:"" help:"Show help: interlock help COMMAND."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`

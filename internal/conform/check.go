@@ -80,7 +80,8 @@ type Result struct {
 	Seen   string        `json:"seen"`
 	Took   time.Duration `json:"took_ns,omitempty"`
 	Drives string        `json:"drives,omitempty"`
-	Steps  []Step        `json:"steps,omitempty"` // what was sent and answered
+	Steps  []Step        `json:"steps,omitempty"`        // what was sent and answered
+	With   string        `json:"checked_with,omitempty"` // the clause under which the steps stand
 }
 
 // errNotHere is what can't be told here.
@@ -112,12 +113,14 @@ func Run(ctx context.Context, d *Driver, clauses []Clause, checks []Check, told 
 				}
 				r = one(ctx, d, check)
 				for _, id := range check.IDs {
-					done[id] = r
+					same := r
+					same.With = c.ID
+					done[id] = same
 				}
 				break
 			}
 		} else {
-			r.Took = 0 // it is counted once
+			r.Took, r.Steps = 0, nil // they stand with the first
 		}
 		r.ID, r.Must, r.Judge = c.ID, c.Must, c.Judge
 		out = append(out, r)

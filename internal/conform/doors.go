@@ -292,7 +292,9 @@ func (h *House) Events(ctx context.Context, kind string) string {
 }
 
 // Event is one event whole.
-func (h *House) Event(ctx context.Context, id string) string { return h.CLI(ctx, "", "audit", "show", id).Out }
+func (h *House) Event(ctx context.Context, id string) string {
+	return h.CLI(ctx, "", "audit", "show", id).Out
+}
 
 // Open counts the requests that wait for a person.
 func (h *House) Open(ctx context.Context) int {
