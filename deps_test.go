@@ -86,6 +86,8 @@ identity, ruletest, webpush                             < console
 replay                                                  < console, httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 mcpaql/published                                        < mcpaql/evidence
+spec, fileio                                            < conform
+auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook

@@ -204,4 +204,3 @@ func found(ctx context.Context, f conform.Founding) error {
 		Created: f.Now().UTC()}, said)
 	return err
 }
-

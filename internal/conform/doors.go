@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"interlock/internal/fileio"
 )
 
 // A Step is one thing that was sent and what was answered.
@@ -176,7 +177,7 @@ func (h *House) Call(ctx context.Context, agent, method, path string, body any) 
 func (h *House) Control(ctx context.Context, who, method, path string, body any) Reply {
 	token := h.tokens[who]
 	if who == "" {
-		text, err := os.ReadFile(filepath.Join(h.Home, "control.token"))
+		text, err := fileio.Plain(filepath.Join(h.Home, "control.token"), maxFile)
 		if err != nil {
 			return Reply{Text: err.Error()}
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"interlock/internal/fileio"
 )
 
 // A Command is one call of the program.
@@ -197,6 +199,9 @@ func (h *House) environment() []string {
 	return env
 }
 
+// maxFile bounds what is read of files.
+const maxFile = 256 << 20
+
 // upTime bounds how long a server takes to answer.
 const upTime = time.Minute
 
@@ -224,7 +229,7 @@ func (h *House) Up(ctx context.Context) error {
 			return fmt.Errorf("the server does not answer: %s", h.errs)
 		case <-look.C:
 		}
-		text, err := os.ReadFile(ready)
+		text, err := fileio.Plain(ready, maxFile)
 		if err != nil {
 			continue
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"interlock/internal/fileio"
 )
 
 func logChecks() []Check {
@@ -97,7 +99,7 @@ func copyDir(to, from string) error {
 		case !entry.Type().IsRegular():
 			return nil
 		}
-		text, err := os.ReadFile(path)
+		text, err := fileio.Plain(path, maxFile)
 		if err != nil {
 			return err
 		}
@@ -112,7 +114,7 @@ func spoil(home string) error {
 		return errors.Join(err, unless(len(stores) > 0, "the home holds no store"))
 	}
 	for _, path := range stores {
-		text, err := os.ReadFile(path)
+		text, err := fileio.Plain(path, maxFile)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"interlock/internal/fileio"
 )
 
 func sandboxChecks() []Check {
@@ -41,7 +43,7 @@ func sandboxed(ctx context.Context, d *Driver) (string, error) {
 	running, _ := filepath.Glob("/proc/[0-9]*/cmdline") // a fixed pattern
 	survivors := 0
 	for _, one := range running {
-		if text, err := os.ReadFile(one); err == nil && strings.Contains(string(text), "sleep\x00"+marker) {
+		if text, err := fileio.Plain(one, maxFile); err == nil && strings.Contains(string(text), "sleep\x00"+marker) {
 			survivors++
 		}
 	}
