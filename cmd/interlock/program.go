@@ -68,14 +68,19 @@ func (p *program) open() (*embedded.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.clock != nil {
-		return embedded.OpenClocked(p.ctx, c, true, p.clock)
-	}
-	backend, err := embedded.OpenBrief(p.ctx, c)
-	if err == nil {
+	backend, err := p.openUnder(c)
+	if err == nil && p.clock == nil {
 		p.noteElsewhere(backend)
 	}
 	return backend, err
+}
+
+// openUnder is open under settings that were read.
+func (p *program) openUnder(c config.Config) (*embedded.Backend, error) {
+	if p.clock != nil {
+		return embedded.OpenClocked(p.ctx, c, true, p.clock)
+	}
+	return embedded.OpenBrief(p.ctx, c)
 }
 
 // inForce is what is in force in place of settings that were read, in a home that has a store.
