@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 func limitChecks() []Check {
@@ -28,7 +29,7 @@ func caps(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := h.Agents(ctx, "records", "money"); err != nil {
+	if err := h.Agents(ctx, "records", "money", "crowd"); err != nil {
 		return "", err
 	}
 	payment := Tool("make_payment", map[string]any{"to": "a", "amount": 2000, "currency": "EUR"})
@@ -52,11 +53,30 @@ func caps(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	passed, crowd := h.crowd(ctx, "crowd")
 	phases := h.CLI(ctx, "", "phase", "show", "--json").Out
 	events := h.Events(ctx, "PHASE_CHANGED")
-	return "three records pass, the fourth and a payment beyond the cap are denied, and the agents are in phase A by the cap", wrong(
-		unless(over.Rule == "limit.team.records", "the fourth is refused by %s", over.Rule),
-		unless(money.Rule == "limit.team.money", "the payment is refused by %s", money.Rule),
-		unless(strings.Contains(phases, `"agent:records"`) && strings.Contains(phases, `"agent:money"`), "no phase was raised: %s", phases),
-		unless(strings.Contains(events, `"trigger":"cap"`), "the log does not say by what: %s", events))
+	return fmt.Sprintf("three records pass, the fourth and a payment beyond the cap are denied, of %d at once exactly %d pass, and the agents are in "+
+			"phase A by the cap", crowd, passed), wrong(unless(passed == 3, "of %d at once %d passed", crowd, passed),
+			unless(over.Rule == "limit.team.records", "the fourth is refused by %s", over.Rule),
+			unless(money.Rule == "limit.team.money", "the payment is refused by %s", money.Rule),
+			unless(strings.Contains(phases, `"agent:records"`) && strings.Contains(phases, `"agent:money"`), "no phase was raised: %s", phases),
+			unless(strings.Contains(events, `"trigger":"cap"`), "the log does not say by what: %s", events))
+}
+
+// crowd has an agent ask for many records at once, and returns how many passed of how many.
+func (h *House) crowd(ctx context.Context, agent string) (passed, of int) {
+	const callers = 40
+	answers := make([]string, callers)
+	var all sync.WaitGroup
+	for n := range callers {
+		all.Go(func() { answers[n] = h.Decide(ctx, agent, Shell(fmt.Sprint("cat record-", n))).Answer })
+	}
+	all.Wait()
+	for _, a := range answers {
+		if a == "allow" {
+			passed++
+		}
+	}
+	return passed, callers
 }

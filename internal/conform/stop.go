@@ -3,6 +3,8 @@ package conform
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -48,10 +50,12 @@ func killed(ctx context.Context, d *Driver) (string, error) {
 	}
 	_, before := h.Expect(ctx, "builder", Shell("ls"), "allow")
 	hookBefore, _ := h.Hook(ctx, "claude", "t1", "ls")
+	ran := h.longRun(ctx)
 	began := d.env.Now()
 	stop := h.CLI(ctx, "", "kill", "--reason", "drill", "--key", h.keys["ada"])
 	refused := h.Decide(ctx, "builder", Shell("ls"))
 	took := d.env.Now().Sub(began)
+	run := ran()
 	hookAfter, _ := h.Hook(ctx, "claude", "t2", "ls")
 	gateway := h.CLI(ctx, "", "gateway", "--name", "none", "--", "no-such-program")
 	freed := h.CLI(ctx, "", "hold", "clear", "kill:everything", "--reason", "x", "--key", h.keys["ada"])
@@ -59,14 +63,57 @@ func killed(ctx context.Context, d *Driver) (string, error) {
 	_, released := h.Order(ctx, "ada", "kill", "release", "--reason", "it was a drill")
 	_, after := h.Expect(ctx, "builder", Shell("ls"), "allow")
 	events := h.Events(ctx, "KILL_SWITCH")
-	return fmt.Sprintf("%d ms after the order tokens are refused, hooks denied and no gateway begins, until an admin's signed release", took.Milliseconds()),
-		wrong(before, released, after,
+	return fmt.Sprintf("%d ms after the order tokens are refused, hooks denied, and no gateway begins; a sandbox that ran: %s; until an admin's signed "+
+			"release", took.Milliseconds(), run), wrong(before, released, after, unless(run != runsOn, "a sandbox outlived the stop for 30 s"),
 			unless(hookBefore == "allow" && hookAfter == "deny", "a hook is answered %s before and %s after", hookBefore, hookAfter),
 			unless(stop.Code == 0, "the order failed: %s", stop.Err), unless(refused.Status == 401 && took < 30*time.Second,
 				"after %s a token is answered %d %s", took, refused.Status, refused.Answer),
 			unless(gateway.Code != 0 && strings.Contains(gateway.Err, "everything is stopped"), "a gateway begins: exit %d %s", gateway.Code, gateway.Err),
 			unless(freed.Code != 0 && still.Status == 401, "another order lifts it"),
 			unless(strings.Contains(events, `"kill"`), "the log does not say so: %s", events))
+}
+
+// What became of a sandbox.
+const (
+	runEnded = "ended"
+	runsOn   = "runs on"
+	noRun    = "none works here"
+)
+
+// longRun has a sandbox run for long, and returns what says how it ended within 30 seconds.
+func (h *House) longRun(ctx context.Context) (end func() string) {
+	ctx, stop := context.WithCancel(ctx)
+	done, begun := make(chan struct{}), filepath.Join(h.Work, "begun")
+	go func() {
+		defer close(done)
+		h.CLI(ctx, "", "exec", "--", "sh", "-c", "echo > begun; sleep 100")
+	}()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			stop()
+			return func() string { return noRun }
+		case <-look.C:
+		}
+		if _, err := os.Stat(begun); err == nil {
+			return ended(done, stop)
+		}
+	}
+}
+
+// ended waits for a run, for 30 seconds at most.
+func ended(done <-chan struct{}, stop context.CancelFunc) func() string {
+	return func() string {
+		defer stop()
+		select {
+		case <-done:
+			return runEnded
+		case <-time.After(30 * time.Second):
+			return runsOn
+		}
+	}
 }
 
 func graduated(ctx context.Context, d *Driver) (string, error) {
