@@ -20,10 +20,9 @@ import (
 )
 
 type conformanceMASO struct {
-	Strict   bool   `help:"What waits for the judge has to pass as well."`
-	Here     bool   `help:"Say instead which clauses this home's settings, rules and people satisfy. Nothing is changed."`
-	Evidence string `help:"Write what was sent and answered to this file. Default: a new one in the temporary directory." type:"path" placeholder:"FILE"`
-	JSON     bool   `name:"json" help:"Print one JSON object."`
+	Strict bool `help:"What waits for the judge has to pass as well."`
+	Here   bool `help:"Say instead which clauses this home's settings, rules and people satisfy. Nothing is changed."`
+	JSON   bool `name:"json" help:"Print one JSON object."`
 }
 
 // Help is what `interlock conformance maso --help` adds.
@@ -31,7 +30,7 @@ func (conformanceMASO) Help() string {
 	return "Makes homes in a temporary directory, each with a server, agents with tokens and operators with keys of their own, and drives them\n" +
 		"through their doors. Your own home, settings and log are not touched. Where a check has to wait, the clock of its home is moved.\n" +
 		"Each line is pass, fail or pending, a clause, and what was seen. Exits 1 unless every MUST passes; what waits for the judge may be\n" +
-		"pending, except with --strict."
+		"pending, except with --strict. What was sent and answered stands in a new file in the temporary directory, whose path is printed."
 }
 
 // Run makes every check, or looks at this home.
@@ -56,7 +55,7 @@ func (c conformanceMASO) Run(p *program) error {
 		return err
 	}
 	tally := conform.Count(results, c.Strict)
-	path, err := writeEvidence(c.Evidence, results, tally)
+	path, err := writeEvidence(results, tally)
 	if err != nil {
 		return err
 	}
@@ -90,8 +89,9 @@ func verdictOf(t conform.Tally, strict bool) string {
 	return "conformant, without what waits for the judge"
 }
 
-// writeEvidence writes what was sent and answered, for its owner alone, and returns where.
-func writeEvidence(path string, results []conform.Result, tally conform.Tally) (string, error) {
+// writeEvidence writes what was sent and answered to a new file, for its owner alone, and returns where. Nobody names the file: agents may
+// call this command, and must not write with it where they may not write.
+func writeEvidence(results []conform.Result, tally conform.Tally) (string, error) {
 	text, err := json.MarshalIndent(struct {
 		Program string           `json:"program"`
 		Made    time.Time        `json:"made"`
@@ -101,21 +101,15 @@ func writeEvidence(path string, results []conform.Result, tally conform.Tally) (
 	if err != nil {
 		return "", fmt.Errorf("writing the evidence: %w", err)
 	}
-	var f *os.File
-	if path == "" {
-		f, err = os.CreateTemp("", "interlock-maso-*.json")
-	} else {
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	}
-	if err == nil {
-		path = f.Name()
-		_, err = f.Write(append(text, '\n'))
-		err = errors.Join(err, f.Close())
-	}
+	f, err := os.CreateTemp("", "interlock-maso-*.json")
 	if err != nil {
-		return "", interlock.Errorf(interlock.CodeUnavailable, "--evidence", "can't be written: %v", errors.Unwrap(err))
+		return "", fmt.Errorf("writing the evidence: %w", err)
 	}
-	return path, nil
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("writing the evidence: %w", err)
+	}
+	return f.Name(), nil
 }
 
 // driven makes a driver over a directory that is gone afterwards.
