@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -94,16 +95,45 @@ func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": call.ID, "result": result}) // a client that has gone needs none
 }
 
-// through sends messages to a gateway on standard streams, and returns what it answered by the ids of the requests.
+// through sends messages to a gateway on standard streams, each once the one before is answered, and returns the answers by the ids of
+// the requests.
 func (h *House) through(ctx context.Context, messages ...string) map[string]Reply {
-	said := h.CLI(ctx, strings.Join(messages, "\n")+"\n", "gateway")
-	replies := map[string]Reply{}
-	for _, line := range strings.Split(said.Out, "\n") {
-		reply := Reply{Status: 200, Text: line}
-		if id := reply.Member("id"); id != "" {
-			replies[id] = reply
+	ctx, stop := context.WithTimeout(ctx, upTime)
+	defer stop()
+	in, toGateway := io.Pipe()
+	fromGateway, out := io.Pipe()
+	errs, ended := &tail{}, make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.program(ctx, Command{Args: []string{"gateway"}, Env: h.environment(), Dir: h.Work, Stdin: in, Stdout: out, Stderr: errs})
+		_ = out.Close()
+		_ = in.Close()
+	}()
+	replies, lines := map[string]Reply{}, bufio.NewReader(fromGateway)
+	for _, message := range messages {
+		want := Reply{Text: message}.Member("id")
+		if _, err := io.WriteString(toGateway, message+"\n"); err != nil {
+			break
 		}
+		for replies[want].Text == "" {
+			line, err := lines.ReadString('\n')
+			reply := Reply{Status: 200, Text: strings.TrimSpace(line)}
+			if id := reply.Member("id"); id != "" {
+				replies[id] = reply
+			}
+			if err != nil {
+				break
+			}
+		}
+		answer := replies[want].Text
+		if answer == "" {
+			answer = errs.String()
+		}
+		h.d.note(Step{Door: "gateway", Sent: message, Answer: answer})
 	}
+	_ = toGateway.Close() // which ends the gateway
+	go func() { _, _ = io.Copy(io.Discard, fromGateway) }()
+	<-ended
 	return replies
 }
 
@@ -185,21 +215,13 @@ func cooldown(ctx context.Context, d *Driver) (string, error) {
 	for n := range 5 {
 		messages = append(messages, toolCall(n+2, "read_broken", "the same"))
 	}
-	var replies []Reply
-	for _, message := range messages[1:] { // one after another: each waits for the one before
-		for id, r := range h.through(ctx, hello, message) {
-			if id != "1" {
-				replies = append(replies, r)
-			}
-		}
-	}
-	refused := 0
-	for _, r := range replies {
+	replies, refused := h.through(ctx, messages...), 0
+	for _, r := range replies { // a count
 		if strings.Contains(r.Text, "retry_cooldown") {
 			refused++
 		}
 	}
 	return fmt.Sprintf("of five identical calls that fail the server saw %d; %d were refused with the time to wait", t.reached("read_broken"), refused),
-		unless(len(replies) == 5 && t.reached("read_broken") == 1 && refused == 4, "the server saw %d of %d, %d were refused", t.reached("read_broken"),
+		unless(len(replies) == 6 && t.reached("read_broken") == 1 && refused == 4, "the server saw %d of %d, %d were refused", t.reached("read_broken"),
 			len(replies), refused)
 }
