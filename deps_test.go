@@ -94,6 +94,8 @@ google.golang.org/protobuf                              < otlp
 otlp                                                    < httpapi
 github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidence
 mcpaql/published                                        < mcpaql/evidence
+spec, fileio                                            < conform
+auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook

@@ -140,6 +140,16 @@ func OpenBrief(ctx context.Context, c config.Config) (*Backend, error) {
 	return open(ctx, c, store.Options{Brief: true}, false)
 }
 
+// OpenClocked is OpenConfig, or where brief OpenBrief, with another clock than the machine's. It is for what drives a throw-away home
+// through times that nobody waits for; no setting, flag or variable leads here.
+func OpenClocked(ctx context.Context, c config.Config, brief bool, now func() time.Time) (*Backend, error) {
+	options := store.Options{Brief: brief, Now: now}
+	if !brief {
+		options.Needs = needs(c)
+	}
+	return open(ctx, c, options, false)
+}
+
 // OpenToOrder is OpenBrief for a process that is to have settings ordered: nobody is told that they are not.
 func OpenToOrder(ctx context.Context, c config.Config) (*Backend, error) {
 	return open(ctx, c, store.Options{Brief: true}, true)

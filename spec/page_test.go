@@ -65,5 +65,37 @@ func conformancePage(clauses []Clause, gaps []Gap, claims []Claim) string {
 			fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", c.ID, c.Level, strings.ReplaceAll(c.Text, "|", `\|`), strings.ReplaceAll(status, "|", `\|`))
 		}
 	}
+	page.WriteString(addingACheck)
 	return page.String()
 }
+
+// addingACheck is the end of the page.
+const addingACheck = "\n## Holding a live program against MASO\n\n" +
+	"`interlock conformance maso` drives throw-away homes and says of every clause EC-… what it saw; `interlock maso test` does it for the\n" +
+	"acceptance tests alone. A clause that no check drives is *pending*, with its reason from spec/gaps.tsv.\n\n" +
+	"### Adding a check\n\n" +
+	"A check is one entry of a table in `internal/conform`, in the file of its area (`tier1.go`, `runs.go`, `limits.go`, `phases.go`,\n" +
+	"`stop.go`, `sandbox.go`, `people.go`, `log.go`, `gateway.go`, `redteam.go`, `maturity.go`, or a new one that `Checks` in `check.go` joins):\n\n" +
+	"```text\n" +
+	"{IDs: []string{\"EC-2.6\", \"EC-T2.7\"}, Drives: \"HTTP API, an operator's commands\", Do: reversals},\n\n" +
+	"func reversals(ctx context.Context, d *Driver) (string, error) {\n" +
+	"\th, err := d.House(ctx, Plan{Name: \"reversals\", Clocked: true, Rules: \"maso: {tier: 2}\\n\"})\n" +
+	"\tif err != nil {\n\t\treturn \"\", err\n\t}\n" +
+	"\tif err := h.Agents(ctx, \"builder\"); err != nil { // each gets a token\n\t\treturn \"\", err\n\t}\n" +
+	"\tasked, err := h.Expect(ctx, \"builder\", Shell(\"git push --force origin main\"), \"ask\")\n" +
+	"\tif err != nil {\n\t\treturn \"\", err\n\t}\n" +
+	"\t_, yes := h.Order(ctx, \"ada\", \"approve\", asked.Request) // signed with ada's throw-away key\n" +
+	"\th.Pass(time.Hour)\n" +
+	"\tlate := h.Decide(ctx, \"builder\", Shell(\"git push --force origin main\"))\n" +
+	"\treturn \"what was seen, in a sentence\", wrong(yes, unless(late.Answer == \"deny\", \"it is answered %s\", late.Answer))\n" +
+	"}\n```\n\n" +
+	"* It returns what it saw, or what is wrong; `NotHere` says that this machine can't tell. Clauses of one entry share its result.\n" +
+	"* It goes through the doors that are there: `Decide`, `Expect`, `Call` and `Raw` (HTTP as an agent), `Control` and `signal` (control door),\n" +
+	"  `Hook`, `through` (gateway before a server that counts), `CLI` and `Order` (commands), `Events` and `Event` (the log). All of it becomes\n" +
+	"  evidence, without secrets.\n" +
+	"* A home is a server, an operator `ada` who governs, and what is added: `Agent`, `Operator`. Two checks that name one `Plan.Name` share\n" +
+	"  it, so what stops or isolates has a home of its own.\n" +
+	"* Without `Clocked` every command and the server are processes. With it they run in this one by a clock that `Pass` moves: nothing waits\n" +
+	"  for minutes, and no variable or flag can move the clock of a program that was started.\n" +
+	"* The check stands beside the test that claims its clause with `spec.Covers`; it does not replace it. See it fail once.\n" +
+	"* What a home's own settings decide is an entry of `internal/conform/here.go`.\n"

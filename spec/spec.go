@@ -7,7 +7,8 @@
 // proved yet, each with its reason. The test of this package fails when a MUST is neither claimed nor admitted as a gap,
 // and docs/conformance.md is written from the same tables.
 //
-// This package must never be part of a decision: it is imported by tests only. Start with clauses.tsv.
+// This package must never be part of a decision: tests import it, and what holds the program against the tables
+// (internal/conform). Start with clauses.tsv.
 package spec
 
 import (
@@ -15,7 +16,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"testing"
 )
 
 //go:generate go test . -run TestConformancePageIsFresh -update
@@ -63,10 +63,19 @@ var known = sync.OnceValues(func() (map[string]Clause, error) {
 	return set, nil
 })
 
+// A Test is what [Covers] needs of a testing.TB. The package itself does not import testing, because the program holds a live
+// server against the same tables: `interlock conformance maso`.
+type Test interface {
+	Helper()
+	Attr(key, value string)
+	Error(args ...any)
+	Errorf(format string, args ...any)
+}
+
 // Covers claims that the calling test proves the clauses. It marks the test's output with each id (go test -json shows
 // them as attributes) and fails the test if an id is not in clauses.tsv. Ids must be string literals, because the claims
 // are also read from the sources.
-func Covers(t testing.TB, ids ...string) {
+func Covers(t Test, ids ...string) {
 	t.Helper()
 	set, err := known()
 	if err != nil {

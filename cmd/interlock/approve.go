@@ -65,7 +65,7 @@ func (c *answerFlags) answer(p *program, verdict interlock.Verdict) error {
 	if standing, err = p.standing(backend, ref(ledger.Agent, request.Requester.Agent)); err != nil {
 		return err
 	}
-	if known && request.Status == interlock.RequestPending && now().Before(request.Expires) {
+	if known && request.Status == interlock.RequestPending && p.now().Before(request.Expires) {
 		if request, err = c.showDryRun(p, backend, request, verdict); err != nil {
 			return c.unsigned(p, backend, approval, err)
 		}
@@ -146,7 +146,7 @@ func (c *answerFlags) sign(p *program, backend *embedded.Backend, request interl
 			return interlock.Errorf(interlock.CodeUnauthorized, "--as",
 				"no operator has this name; `interlock operator list` shows them")
 		}
-		if err := quorum.MayAnswer(request, operator, standing.Agents, now()); err != nil {
+		if err := quorum.MayAnswer(request, operator, standing.Agents, p.now()); err != nil {
 			return err
 		}
 	}

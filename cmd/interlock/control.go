@@ -34,7 +34,8 @@ type controlDoor struct {
 }
 
 // openControl opens the control door where the settings name an address.
-func openControl(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, logger *slog.Logger) (*controlDoor, error) {
+func openControl(settings config.Config, backend *embedded.Backend, tokens *identity.Tokens, logger *slog.Logger,
+	now func() time.Time) (*controlDoor, error) {
 	if settings.Control == "" || settings.Control == "off" {
 		return nil, nil
 	}
@@ -127,7 +128,7 @@ func withKill(p *program, backend *embedded.Backend, warnings func() []string) f
 			return append([]string{"the observer " + h.By + " asks to stop everything, which happens at " + h.Deadline.Local().Format("15:04:05") +
 				" unless an admin declines it: " + h.Why}, warnings()...)
 		case any:
-			return append([]string{"everything is stopped (" + string(h.Step(now())) + "): " + h.Why}, warnings()...)
+			return append([]string{"everything is stopped (" + string(h.Step(p.now())) + "): " + h.Why}, warnings()...)
 		}
 		return warnings()
 	}

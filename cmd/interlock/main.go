@@ -70,6 +70,7 @@ type commands struct {
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`
 	Conformance conformanceCommand `cmd:"" help:"Judge the program against a specification, or print evidence for its conformance runner."`
+	MASO        masoCommand        `cmd:"" name:"maso" help:"Test this program by MASO Execution Control, and report how far this home is by it."`
 	Completion  completionCommand  `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
 	Help        helpCommand        `cmd:"" help:"Show help: interlock help COMMAND."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
@@ -103,7 +104,12 @@ func usage(err error) error { return &exitCode{code: 2, err: err} }
 
 // run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}
+	return (&program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}).run(args)
+}
+
+// run is what [run] does, of a program that is made.
+func (p *program) run(args []string) int {
+	stderr := p.stderr
 	// A hook call is on the critical path of every tool call, so it is read without building the command table.
 	if len(args) > 0 && args[0] == "hook" {
 		if code, done := p.fastHook(args[1:]); done {

@@ -68,8 +68,8 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 		return given, err
 	}
 	defer signer.Close()
-	given = given.By(name)
-	if err := given.MayGive(standing.Operators[name], standing.Agents, now()); err != nil {
+	given = p.dated(given).By(name)
+	if err := given.MayGive(standing.Operators[name], standing.Agents, p.now()); err != nil {
 		return given, err
 	}
 	weak, err := p.proves(backend, signer)
@@ -83,6 +83,15 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 		}
 	}
 	return signWith(signer, given)
+}
+
+// dated has an order that is carried out once given now, by this program's own clock.
+func (p *program) dated(given quorum.Given) quorum.Given {
+	if p.clock != nil && given.Terms == nil {
+		given.At = p.now().UTC().Truncate(time.Second)
+		given.Expires = given.At.Add(quorum.MaxOrder / 2)
+	}
+	return given
 }
 
 // whoseKey says whose key would do.

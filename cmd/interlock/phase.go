@@ -100,7 +100,7 @@ func (c *phaseShow) Run(p *program) error {
 }
 
 func phaseLineOf(h *ledger.HoldBody, p *program) phaseLine {
-	is := h.AsOf(now().UTC())
+	is := h.AsOf(p.now().UTC())
 	l := phaseLine{Name: h.Name(), Phase: is.Phase, Since: is.Since, Trigger: is.Trigger, By: is.By, Until: is.Deadline, Only: h.Only,
 		Why: h.Why, Before: h.Snapshot}
 	if h.Hold.Cause != nil {
@@ -189,7 +189,7 @@ func (c *phaseSet) Run(p *program) error {
 	verb, from := interlock.VerbTightenPhase, phase.Primary
 	for n := range holds {
 		if holds[n].Name() == on {
-			from = holds[n].At(now().UTC()).Phase
+			from = holds[n].At(p.now().UTC()).Phase
 		}
 	}
 	if to.Compare(from) < 0 || to == from && to == phase.Contingency && c.Agent != "" {

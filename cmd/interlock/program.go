@@ -23,6 +23,10 @@ type program struct {
 	stderr  io.Writer
 	globals Globals
 	args    []string // as they were typed
+
+	// clock is what `interlock conformance maso` moves in its throw-away homes; nil, as in every process that was started, is the
+	// machine's. Nothing from outside sets it.
+	clock func() time.Time
 }
 
 // settings returns the configuration: defaults, file, environment, flags, in this order.
@@ -64,11 +68,19 @@ func (p *program) open() (*embedded.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	backend, err := embedded.OpenBrief(p.ctx, c)
-	if err == nil {
+	backend, err := p.openUnder(c)
+	if err == nil && p.clock == nil {
 		p.noteElsewhere(backend)
 	}
 	return backend, err
+}
+
+// openUnder is open under settings that were read.
+func (p *program) openUnder(c config.Config) (*embedded.Backend, error) {
+	if p.clock != nil {
+		return embedded.OpenClocked(p.ctx, c, true, p.clock)
+	}
+	return embedded.OpenBrief(p.ctx, c)
 }
 
 // inForce is what is in force in place of settings that were read, in a home that has a store.
@@ -148,3 +160,11 @@ func (c versionCommand) Run(p *program) error {
 
 // now is the one clock of the process; everything below cmd takes time as a value or a function.
 func now() time.Time { return time.Now() }
+
+// now is the time as this program's commands see it.
+func (p *program) now() time.Time {
+	if p.clock != nil {
+		return p.clock()
+	}
+	return now()
+}

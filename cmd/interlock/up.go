@@ -54,7 +54,7 @@ func (c *upCommand) Run(p *program) error {
 		}
 	}
 	tuneServer()
-	backend, err := embedded.OpenConfig(p.ctx, settings)
+	backend, err := p.openServer(settings)
 	if err != nil {
 		return err
 	}
@@ -71,14 +71,14 @@ func (c *upCommand) Run(p *program) error {
 	}
 	go returnIdleMemory(p.ctx)
 	logger := slog.New(slog.NewJSONHandler(p.stderr, nil))
-	began := now() // before anybody can ask anything
+	began := p.now() // before anybody can ask anything
 	listeners, err := listen(settings)
 	if err != nil {
 		return err
 	}
 	defer listeners.close()
-	tokens := identity.NewTokens(backend.Known, now).While(backend.Stopped)
-	door, err := openControl(settings, backend, tokens, logger)
+	tokens := identity.NewTokens(backend.Known, p.now).While(backend.Stopped)
+	door, err := openControl(settings, backend, tokens, logger, p.now)
 	if err != nil {
 		return err
 	}
@@ -109,12 +109,12 @@ func (c *upCommand) Run(p *program) error {
 	server, err = httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
 		Hosts: settings.Hosts, MCP: loop.Handler(tokens),
 		Sign: backend.Answers.Sign,
-		View: lookout.watching(embedded.NewViews(settings, now).Gather), Read: embedded.ReadScripts, Work: gitwork.Look,
+		View: lookout.watching(embedded.NewViews(settings, p.now).Gather), Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
 			_, err := backend.Ground(ctx)
 			return err
-		}, now),
-		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
+		}, p.now),
+		Logger: logger, Now: p.now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
 		Waits: backend, Runs: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
@@ -157,6 +157,14 @@ func (c *upCommand) Run(p *program) error {
 		fmt.Fprintf(p.stdout, "stopped after %d entries; the last checkpoint:\n%s", head.Size, head.Checkpoint)
 	}
 	return err
+}
+
+// openServer opens what a server decides by.
+func (p *program) openServer(settings config.Config) (*embedded.Backend, error) {
+	if p.clock != nil {
+		return embedded.OpenClocked(p.ctx, settings, false, p.clock)
+	}
+	return embedded.OpenConfig(p.ctx, settings)
 }
 
 // expireEvery is how long after its time a request may go without the event that says so.
