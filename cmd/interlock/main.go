@@ -58,6 +58,7 @@ type commands struct {
 	Kill        killCommand        `cmd:"" help:"Stop everything, at once or in steps; say what is stopped; let it go on."`
 	Phase       phaseCommand       `cmd:"" help:"Show and change phases: what is isolated, supervised or stopped."`
 	Breaker     breakerCommand     `cmd:"" help:"Show, trip and reset the breakers of agents and types."`
+	Rollback    rollbackCommand    `cmd:"" help:"Say what has to be undone of a compromised agent and all downstream, and record how that goes."`
 	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
 	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`

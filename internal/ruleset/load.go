@@ -85,8 +85,8 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "runs",
-		"scope", "types"} {
+	for _, member := range [...]string{"cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "resolutions",
+		"rules", "runs", "scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
 		}
@@ -134,6 +134,7 @@ func (l *loader) add(d *Document, user bool) {
 	r.scopes = append(r.scopes, d.Scope...)
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)
+	r.resolutions = append(r.resolutions, d.Resolutions...)
 	for _, t := range d.Types {
 		if r.types[t.Name] = t; len(t.Users) > 0 {
 			r.userTypes = append(r.userTypes, t.Name)

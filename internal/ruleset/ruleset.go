@@ -40,7 +40,9 @@ type Ruleset struct {
 	userTypes  []string // names of the types that bound what people have begun, sorted
 	runs       RunRules
 	cedar      []*CedarPolicy
-	runsSet    bool
+	// how what tools leave half done is resolved, in the order of the documents
+	resolutions []*Resolution
+	runsSet     bool
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked
