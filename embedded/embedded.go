@@ -25,6 +25,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/dataflow"
 	"interlock/internal/fileio"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
@@ -32,6 +33,7 @@ import (
 	"interlock/internal/kill"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/internal/rollback"
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
 	"interlock/internal/strictyaml"
@@ -208,6 +210,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Brief:        options.Brief,
 		Kill:         kill.In(c.Home),
 		KillOn:       c.KillOn,
+		Planner:      planner(opened),
 		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {
@@ -432,4 +435,11 @@ func UserRules(dir string) (map[string][]byte, error) {
 		return nil
 	})
 	return documents, err
+}
+
+// planner works out from the log what has to be undone.
+func planner(log *store.Store) admission.Planner {
+	return func(ctx context.Context, seed dataflow.Seed, size int64, rules *ruleset.Ruleset) (rollback.Plan, error) {
+		return rollback.Read(func(visit func(interlock.Entry) error) error { return log.Walk(ctx, visit) }, size, seed, rules)
+	}
 }

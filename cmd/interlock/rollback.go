@@ -11,7 +11,12 @@ import (
 )
 
 type rollbackCommand struct {
-	Plan rollbackPlan `cmd:"" help:"Say what has to be undone: what was compromised and everything downstream of it."`
+	List   rollbackList   `cmd:"" default:"withargs" help:"List the rollbacks that are under way, newest first."`
+	Show   rollbackShow   `cmd:"" help:"Show how far one has come, step by step, and what stays."`
+	Plan   rollbackPlan   `cmd:"" help:"Say what has to be undone: what was compromised and everything downstream of it."`
+	Begin  rollbackBegin  `cmd:"" help:"Have it begin: isolate whoever it touches, and record each step that is to be carried out."`
+	Done   rollbackDone   `cmd:"" help:"Say that a step is undone, and what stays of it."`
+	Failed rollbackFailed `cmd:"" help:"Say that a step could not be undone, and why."`
 }
 
 // seedFlags say what was compromised.

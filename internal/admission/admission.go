@@ -255,6 +255,8 @@ type Config struct {
 	Settings func(departures map[string]json.RawMessage) error
 	// optional: what the log says of the rows beside it, oldest first, for mending them
 	Said func(ctx context.Context) ([]ledger.Row, error)
+	// optional: works out from the log what has to be undone
+	Planner Planner
 	// optional: what signals of observers stop everything, once they are critical
 	KillOn []interlock.SignalKind
 	// optional: the file that stops everything; without it only the ledger does

@@ -6,6 +6,7 @@
 package rollback
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -59,6 +60,7 @@ type Step struct {
 	Unfinished bool               `json:"unfinished,omitempty"` // nobody has told how it ended
 	Dangerous  bool               `json:"dangerous,omitempty"`  // and half of it is worse than all or nothing
 	Residue    string             `json:"residue,omitempty"`    // what stays whatever anybody does
+	Gave       string             `json:"gave,omitempty"`       // the run that it delegated
 }
 
 // Undo says what undoing an action takes.
@@ -108,6 +110,9 @@ func Make(log *dataflow.Log, seed dataflow.Seed, rules *ruleset.Ruleset) Plan {
 		if r.Sure == dataflow.Certain {
 			p.Agents[at].Sure = dataflow.Certain
 		}
+	}
+	if p.Unread > 0 {
+		p.Residue = append(p.Residue, fmt.Sprintf("whatever %d decisions did that are in an archive, and were not looked at", p.Unread))
 	}
 	slices.SortFunc(p.Agents, func(a, b Affected) int {
 		switch {

@@ -27,6 +27,7 @@ func stepOf(n int, r *dataflow.Reached, declared *ruleset.Resolution) Step {
 	switch {
 	case r.Giving == dataflow.GivingWork:
 		s.Undo, s.By, s.How = UndoEnd, ByInterlock, "the run "+r.Gave.Run+" is ended, if it is still open"
+		s.Gave = r.Gave.Run
 		s.Unfinished = false
 		return s
 	case r.Giving != dataflow.GivingNothing:
