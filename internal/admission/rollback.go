@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -106,6 +105,9 @@ func findRollback(a *Admission, c *carrying) error {
 	if a.config.Planner == nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "rollback", "this program can't read the log")
 	}
+	if strings.Contains(c.ID, "/") { // which parts a rollback from its step
+		return interlock.Errorf(interlock.CodeInvalid, "id", "an order's id has no slash")
+	}
 	seed, err := seedOf(c.Subject)
 	if err != nil {
 		return err
@@ -137,18 +139,11 @@ func (a *Admission) beginRollback(ctx context.Context, c *carrying) error {
 		return err
 	}
 	plan, err := a.config.Planner(ctx, seed, detail.Size, a.force.Load().Rules)
+	if err == nil {
+		err = asShown(&plan, detail)
+	}
 	if err != nil {
 		return err
-	}
-	if digest, err := plan.Digest(); err != nil || digest != detail.Plan {
-		return errors.Join(err, interlock.Errorf(interlock.CodeConflict, "detail", "this is not the plan that was shown; look at it again"))
-	}
-	switch {
-	case len(plan.Steps) == 0:
-		return interlock.Errorf(interlock.CodeNotFound, "subject", "nothing of it ran, so there is nothing to undo")
-	case len(plan.Steps) > rollback.MaxSteps:
-		return interlock.Errorf(interlock.CodeLimited, "subject", "the plan has %d steps, more than %d; begin with a later time, or one event",
-			len(plan.Steps), rollback.MaxSteps)
 	}
 	text, err := plan.Text()
 	if err != nil {
@@ -157,20 +152,8 @@ func (a *Admission) beginRollback(ctx context.Context, c *carrying) error {
 	m, kept := c.begin(ctx, a)
 	body := ledger.RollbackBody{ID: RollbackID(c.ID), What: c.Subject, Plan: auditlog.BlobDigest(text), Steps: len(plan.Steps),
 		Open: plan.Open(), Held: append([]string{}, detail.Hold...), Begun: m.now, By: c.Operator, Why: kept.Reason}
-	for n := range plan.Steps {
-		s := &plan.Steps[n]
-		if s.Residue != "" {
-			body.Stays(s.N, s.Residue)
-		}
-		if s.Open() {
-			c.change.Writes = append(c.change.Writes, ledger.Rows(ledger.RollbackStepBody{Rollback: body.ID, N: s.N, Event: s.Event,
-				Agent: s.Agent, Did: s.Did, Residue: s.Residue, Status: ledger.StepOpen})...)
-		}
-	}
-	if plan.Unread > 0 {
-		body.Stays(0, fmt.Sprintf("whatever %d decisions did that are in an archive, and were not looked at", plan.Unread))
-	}
 	c.change.Blobs = append(c.change.Blobs, ledger.Blob{Digest: body.Plan, Text: text})
+	c.change.Writes = append(c.change.Writes, stepRows(&body, &plan)...)
 	ended, grants := a.endGiven(c, detail.Hold, plan.Steps[len(plan.Steps)-1].At)
 	if err := a.tellRollback(c, interlock.EventRollback, auditlog.RollbackRecord{Rollback: body, Grants: ended, Order: &kept}); err != nil {
 		return err
@@ -191,6 +174,47 @@ func (a *Admission) beginRollback(ctx context.Context, c *carrying) error {
 			Why: "what it did is rolled back (" + body.ID + "): " + kept.Reason}, &kept)
 	}
 	return m.done(interlock.Requester{Agent: c.Operator})
+}
+
+// asShown refuses a plan that is not the one whose signature is given, or that nobody can follow.
+func asShown(plan *rollback.Plan, detail RollbackDetail) error {
+	digest, err := plan.Digest()
+	if err != nil {
+		return err
+	}
+	stranger := slices.IndexFunc(detail.Hold, func(agent string) bool {
+		return !slices.ContainsFunc(plan.Agents, func(a rollback.Affected) bool { return a.Agent == agent })
+	})
+	switch {
+	case digest != detail.Plan:
+		return interlock.Errorf(interlock.CodeConflict, "detail", "this is not the plan that was shown; look at it again")
+	case stranger >= 0:
+		return interlock.Errorf(interlock.CodeInvalid, "detail", "%.40q is no agent of the plan, so it is not held with it", detail.Hold[stranger])
+	case len(plan.Steps) == 0:
+		return interlock.Errorf(interlock.CodeNotFound, "subject", "nothing of it ran, so there is nothing to undo")
+	case len(plan.Steps) > rollback.MaxSteps:
+		return interlock.Errorf(interlock.CodeLimited, "subject", "the plan has %d steps, more than %d; begin with a later time, or one event",
+			len(plan.Steps), rollback.MaxSteps)
+	}
+	return nil
+}
+
+// stepRows are the steps that somebody carries out. What stays of any step is noted.
+func stepRows(body *ledger.RollbackBody, plan *rollback.Plan) (rows []ledger.Row) {
+	for n := range plan.Steps {
+		s := &plan.Steps[n]
+		if s.Residue != "" {
+			body.Stays(s.N, s.Residue)
+		}
+		if s.Open() {
+			rows = append(rows, ledger.Rows(ledger.RollbackStepBody{Rollback: body.ID, N: s.N, Event: s.Event, Agent: s.Agent, Did: s.Did,
+				Residue: s.Residue, Status: ledger.StepOpen})...)
+		}
+	}
+	if plan.Unread > 0 {
+		body.Stays(0, fmt.Sprintf("whatever %d decisions did that are in an archive, and were not looked at", plan.Unread))
+	}
+	return rows
 }
 
 // endGiven ends the standing grants that agents were given since the first action that is rolled back: what they rest on may be wrong.

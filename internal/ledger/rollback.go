@@ -72,7 +72,7 @@ const (
 func RollbackStepKey(rollback string, n int) string { return fmt.Sprintf("%s/%d", rollback, n) }
 
 // RollbackSteps is the mark of the steps of one rollback.
-func RollbackSteps(rollback string) string { return "of\x00" + rollback }
+func RollbackSteps(rollback string) string { return "steps\x00" + rollback }
 
 // RollbackNamed is the mark of one rollback, under way or ended.
 func RollbackNamed(id string) string { return "named\x00" + id }
@@ -91,9 +91,13 @@ func rollbackAbout(r RollbackBody) About {
 func rollbackInto(r RollbackBody, to *Standing) { to.other(Rollback, r.ID, r) }
 
 func rollbackStepAbout(s RollbackStepBody) About {
-	return About{Key: RollbackStepKey(s.Rollback, s.N), Marks: under(int64(s.N), RollbackSteps(s.Rollback)), Binds: true}
+	return About{Key: RollbackStepKey(s.Rollback, s.N), Marks: withAll(int64(s.N), RollbackSteps(s.Rollback)), Binds: true}
 }
 
 func rollbackStepInto(s RollbackStepBody, to *Standing) {
 	to.other(RollbackStep, RollbackStepKey(s.Rollback, s.N), s)
 }
+
+// A rollback and its steps are proved together: nobody takes one of them away unnoticed.
+func rollbackOwner(value any) string     { return ownerRollback + value.(RollbackBody).ID }
+func rollbackStepOwner(value any) string { return ownerRollback + value.(RollbackStepBody).Rollback }
