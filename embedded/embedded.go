@@ -211,7 +211,10 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Kill:         kill.In(c.Home),
 		KillOn:       c.KillOn,
 		Planner:      planner(opened),
-		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
+		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
+			return auditlog.UnfinishedSince(ctx, opened, since)
+		},
+		Said: func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {
 		wrong.use(adm.Alarm)

@@ -19,6 +19,10 @@ func (t *telling) control(kind interlock.EventType) bool {
 			t.say(from + " to " + to)
 		}
 		t.say(prefixed("by ", t.text("trigger")), prefixed("only ", t.text("only")), t.text("why"))
+		var half []HalfDone
+		if t.read("half_done", &half); len(half) > 0 {
+			t.say("half done: " + half[0].Did)
+		}
 		t.order()
 	case interlock.EventRootCause:
 		t.say(t.text("hold"))
