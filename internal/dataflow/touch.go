@@ -69,7 +69,7 @@ func without(list []touch, sort string) (rest []touch) {
 // impact adds one impact.
 func (t *touched) impact(a *Action, i *interlock.Impact) {
 	sure := Certain
-	if i.Confidence != interlock.Parsed {
+	if i.Confidence != interlock.Parsed || i.Has(fact.TraitGlob) {
 		sure = Possible
 	}
 	if i.Confidence == interlock.Unknown {
