@@ -59,6 +59,7 @@ type Action struct {
 	contexts []Context
 	handed   bool // it went on to something that decides it again, which is the action that ran
 	answered bool // it was allowed
+	message  string
 }
 
 // A Context is where what was read is known afterwards: one run of one agent.
@@ -82,9 +83,12 @@ func (a *Action) Ran() bool {
 	return a.answered && !a.handed
 }
 
+// Passes reports whether the action sends or receives a message between agents, which Interlock carries itself.
+func (a *Action) Passes() bool { return a.Tool == toolSend || a.Tool == toolReceive }
+
 // Unfinished reports whether it may be half done: it was let through and nobody has told how it ended.
 func (a *Action) Unfinished() bool {
-	return a.Giving == GivingNothing && a.Ran() && (a.Status == "" || a.Status == interlock.OutcomeUnknown)
+	return a.Giving == GivingNothing && !a.Passes() && a.Ran() && (a.Status == "" || a.Status == interlock.OutcomeUnknown)
 }
 
 // stillOpen is how long an action may go on that nobody has told the end of. It is what a stop of everything lists as open, too.

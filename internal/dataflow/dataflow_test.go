@@ -135,6 +135,18 @@ func TestFlow(t *testing.T) {
 			d.did("c", "b", "2").Source = "Read"
 			d.did("d", "b", "2").Source = "Fetch"
 		}, []string{"bad certain", "b certain", "c certain", "d possible"}},
+		"a message": {func(d *day) {
+			d.did("bad", "a", "1", writes("/w/x")).Tool = toolSend
+			d.passed("a", "sent", "msg_1")
+			d.did("other", "e", "5").Tool = toolSend
+			d.passed("e", "sent", "msg_2")
+			d.did("b", "b", "2").Tool = toolReceive
+			d.passed("b", "received", "msg_1")
+			d.did("c", "b", "2", writes("/w/y"))
+			d.did("twin", "c", "3").Tool = toolReceive
+			d.passed("c", "received", "msg_2")
+			d.passed("c", "acknowledged", "msg_1")
+		}, []string{"bad certain", "b certain", "c possible"}},
 		"a server's tools": {func(d *day) {
 			d.did("bad", "a", "1", is(interlock.ImpactWrite, "")).Kind, d.actions[0].Tool = interlock.KindTool, "mcp__memory__create"
 			d.did("same", "b", "2", reads("")).Kind, d.actions[1].Tool = interlock.KindTool, "mcp__memory__read"

@@ -243,7 +243,7 @@ func (f *flow) goesOn(n int, c Context) {
 
 // shown is a thing as people know it.
 func shown(name string) string {
-	for _, sort := range [][2]string{{onDisk, ""}, {onServer, "from the server of "}, {ofTable, "table "}} {
+	for _, sort := range [][2]string{{onDisk, ""}, {onServer, "from the server of "}, {ofTable, "table "}, {aMessage, "message "}} {
 		if rest, is := strings.CutPrefix(name, sort[0]); is {
 			return sort[1] + rest
 		}

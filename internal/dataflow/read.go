@@ -53,8 +53,47 @@ func (l *Log) Add(e interlock.Entry) error {
 		return l.ofRun(e)
 	case interlock.EventRunBound:
 		return l.ofSession(e)
+	case eventMessage:
+		return l.ofMessage(e)
 	}
 	return nil
+}
+
+// A message between agents is decided where it is sent and where it is received; an event beside each says which message it was.
+const (
+	eventMessage interlock.EventType = "MESSAGE"
+	toolSend                         = "interlock.message.send"
+	toolReceive                      = "interlock.message.receive"
+)
+
+// ofMessage takes that a message was sent or received, which is the last such action of that agent.
+func (l *Log) ofMessage(e interlock.Entry) error {
+	event, err := auditlog.ParseEvent(e.Body)
+	if err != nil {
+		return err
+	}
+	var p struct {
+		What    string `json:"what"`
+		Message struct {
+			ID string `json:"id"`
+		} `json:"message"`
+	}
+	if json.Unmarshal(event.Payload, &p) == nil {
+		l.passed(event.Actor, p.What, p.Message.ID)
+	}
+	return nil
+}
+
+func (l *Log) passed(agent, what, id string) {
+	tool := map[string]string{"sent": toolSend, "received": toolReceive}[what]
+	for n := len(l.actions) - 1; n >= 0 && tool != "" && id != ""; n-- {
+		if a := l.actions[n]; a.Agent == agent && a.Tool == tool {
+			if a.message == "" {
+				a.message = id
+			}
+			return
+		}
+	}
 }
 
 func (l *Log) put(a *Action) {

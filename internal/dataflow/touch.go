@@ -28,10 +28,18 @@ const (
 	onDisk   = "file:"
 	onServer = "server:"
 	ofTable  = "table:"
+	aMessage = "message:"
 )
 
 // touches works out what an action may have read and written.
 func touches(a *Action) (t touched) {
+	if a.Passes() { // where the event beside it is not known, it may be any
+		t.reads = add(nil, aMessage+a.message, Certain, false)
+		if a.Tool == toolSend {
+			t.reads, t.writes = nil, t.reads
+		}
+		return t
+	}
 	for n := range a.Impacts {
 		t.impact(a, &a.Impacts[n])
 	}

@@ -88,13 +88,12 @@ func TestCheck(t *testing.T) {
 		"--event ": {Event: event, Agent: "a"}, "--agent ": {Agent: strings.Repeat("a", 300), Since: noon},
 	} {
 		err := Check(seed)
-		refusal := (*interlock.Error)(nil)
 		if want = strings.TrimSpace(want); want == "" {
 			if err != nil {
 				t.Error(err)
 			}
 		} else if e, is := err.(*interlock.Error); !is || e.Field != want {
-			t.Errorf("%v %v, want %s", err, refusal, want)
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

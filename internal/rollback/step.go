@@ -30,8 +30,8 @@ func stepOf(n int, r *dataflow.Reached, declared *ruleset.Resolution) Step {
 		s.Gave = r.Gave.Run
 		s.Unfinished = false
 		return s
-	case r.Giving != dataflow.GivingNothing:
-		s.Undo, s.By, s.How = UndoNothing, ByNobody, "the result can't be unheard; what was made of it are steps of their own"
+	case r.Giving != dataflow.GivingNothing || r.Passes():
+		s.Undo, s.By, s.How = UndoNothing, ByNobody, "what was said can't be unheard; what was made of it are steps of their own"
 		return s
 	case r.Discarded && len(lasting.outside) == 0:
 		s.Undo, s.By, s.How = UndoDiscarded, ByNobody, "it wrote to a throw-away copy, of which nothing is left"
