@@ -103,6 +103,9 @@ type Proposal struct {
 	Event  string `json:"event,omitempty"`
 	Door   string `json:"door,omitempty"` // which door it came through, for the record
 	CanAsk bool   `json:"can_ask"`        // whether somebody who can answer an Ask sits behind this door now
+
+	// events whose output the action uses, as its agent says: it adds to what the log shows of where data went, and takes nothing away
+	Uses []string `json:"uses,omitempty"`
 }
 
 // Work says what git knows of a path and of what lies below it. A path that is not in the view's map is unknown: it is in no

@@ -197,6 +197,8 @@ type Outcome struct {
 	Partial bool     `json:"partial,omitempty"` // there was more than is listed
 	Overlay bool     `json:"overlay,omitempty"` // it wrote to a copy
 	Kept    bool     `json:"kept,omitempty"`    // of which what is not held was carried over into the workspace
+
+	Uses []string `json:"uses,omitempty"` // events whose output the action used, as its agent says; see [Proposal]
 }
 
 // OutcomeStatus is how execution ended.

@@ -49,6 +49,9 @@ phase                                                   < ledger, store/storaget
 std only                                                < anomaly
 anomaly                                                 < ledger, store/storagetest
 engine, auditlog                                        < replay, admission
+auditlog, impact                                        < dataflow
+dataflow, ruleset                                       < rollback
+rollback                                                < admission
 origin, ledger                                          < admission
 ledger                                                  < replay
 admission                                               < explain
@@ -110,7 +113,7 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, witness`
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, witness, dataflow, rollback`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

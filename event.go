@@ -29,6 +29,9 @@ const (
 	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
 	EventBreaker       EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
 	EventBreakerReset  EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
+	EventRollback      EventType = "ROLLBACK_BEGUN"    // what an agent did, and all downstream of it, is being undone (MASO)
+	EventRollbackStep  EventType = "ROLLBACK_STEP"     // how one step of that ended
+	EventRollbackEnd   EventType = "ROLLBACK_ENDED"    // no step is open, and what stays
 	EventMended        EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
 	EventIdentity      EventType = "IDENTITY_CHANGE"   // an agent or operator was added or revoked
 	EventRuleset       EventType = "RULESET_CHANGE"    // another ruleset digest is in force
@@ -80,7 +83,8 @@ func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventUsage, EventBudget, EventWatched,
-		EventPhase, EventRootCause, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
+		EventPhase, EventRootCause, EventBreaker, EventBreakerReset,
+		EventRollback, EventRollbackStep, EventRollbackEnd, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,

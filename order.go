@@ -51,6 +51,11 @@ const (
 	VerbRootCause    Verb = "root-cause"
 	VerbTripBreaker  Verb = "trip-breaker"  // open a breaker; Subject is what it guards, such as agent:builder; tightens
 	VerbResetBreaker Verb = "reset-breaker" // half-open a breaker; Subject likewise; loosens
+	// begin to undo what was compromised and all downstream of it; Subject is agent:NAME since TIME or event:ID, Detail which plan was
+	// shown and whom to isolate; tightens
+	VerbBeginRollback Verb = "begin-rollback"
+	// tell how a step of that ended; Subject is ROLLBACK/STEP, Detail done or failed and what stays; permits nothing
+	VerbTellRollback Verb = "tell-rollback"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens

@@ -27,6 +27,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/dataflow"
 	"interlock/internal/fileio"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
@@ -34,6 +35,7 @@ import (
 	"interlock/internal/kill"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/internal/rollback"
 	"interlock/internal/ruleset"
 	"interlock/internal/store"
 	"interlock/internal/strictyaml"
@@ -223,7 +225,11 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		KillOn:       c.KillOn,
 		KillConfirm:  time.Duration(c.KillConfirm),
 		Log:          opened,
-		Said:         func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
+		Planner:      planner(opened),
+		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
+			return auditlog.UnfinishedSince(ctx, opened, since)
+		},
+		Said: func(ctx context.Context) ([]ledger.Row, error) { return SaidOf(ctx, opened) },
 	})
 	if err == nil {
 		wrong.use(adm.Alarm)
@@ -447,4 +453,11 @@ func UserRules(dir string) (map[string][]byte, error) {
 		return nil
 	})
 	return documents, err
+}
+
+// planner works out from the log what has to be undone.
+func planner(log *store.Store) admission.Planner {
+	return func(ctx context.Context, seed dataflow.Seed, size int64, rules *ruleset.Ruleset) (rollback.Plan, error) {
+		return rollback.Read(func(visit func(interlock.Entry) error) error { return log.Walk(ctx, visit) }, size, seed, rules)
+	}
 }

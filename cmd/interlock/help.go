@@ -13,7 +13,7 @@ func helpGroups() []helpGroup {
 		{"Begin:", []string{"setup", "install", "uninstall", "doctor", "up"}},
 		{"Try and run:", []string{"check", "exec"}},
 		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
-		{"Stop:", []string{"kill", "phase", "breaker"}},
+		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "replay", "ci"}},
 		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "settings"}},
 		{"What happened:", []string{"audit", "digest", "anomaly", "hold"}},

@@ -9,9 +9,11 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
+	"interlock/internal/ruleset"
 	"interlock/internal/store"
 )
 
@@ -39,6 +41,8 @@ type phaseLine struct {
 	Cause   string      `json:"root_cause,omitempty"`
 	Loosens string      `json:"loosened_by,omitempty"`
 	Before  string      `json:"snapshot,omitempty"`
+	// what whoever is held may have left half done, and nobody has told the end of since
+	Half []auditlog.HalfDone `json:"half_done,omitempty"`
 }
 
 // onName is what somebody calls a hold by: there is one system.
@@ -74,7 +78,11 @@ func (c *phaseShow) Run(p *program) error {
 	lines := []phaseLine{}
 	for n := range holds {
 		if c.On == "" || holds[n].Name() == onName(c.On) {
-			lines = append(lines, phaseLineOf(&holds[n], p))
+			line := phaseLineOf(&holds[n], p)
+			if line.Half, err = p.halfDone(opened, &holds[n]); err != nil {
+				return err
+			}
+			lines = append(lines, line)
 		}
 	}
 	if c.On != "" && len(lines) == 0 {
@@ -96,7 +104,46 @@ func (c *phaseShow) Run(p *program) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.Name), l.Phase.Title(), when(l.Since), dash(l.Trigger),
 			dash(printable(l.By)), dash(l.Loosens), brief(whyLine(l)))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(p.stdout, halfDoneText(lines))
+	return err
+}
+
+// maxHalfShown is how many actions that may be half done are listed for people.
+const maxHalfShown = 20
+
+// halfDone is what may be half done under a hold. Where the rules can't be read, nobody has declared how that is resolved.
+func (p *program) halfDone(log *store.Store, h *ledger.HoldBody) ([]auditlog.HalfDone, error) {
+	rules := &ruleset.Ruleset{}
+	if evaluator, _, err := p.evaluator(); err == nil {
+		rules = evaluator.Rules
+	}
+	return admission.HalfDoneUnder(p.ctx, log, h, rules)
+}
+
+// halfDoneText lists for people what may be half done, each action once.
+func halfDoneText(lines []phaseLine) string {
+	var out strings.Builder
+	seen := map[string]bool{}
+	for _, l := range lines {
+		for _, half := range l.Half {
+			if seen[half.Event] {
+				continue
+			}
+			if seen[half.Event] = true; len(seen) == 1 {
+				out.WriteString("\nmay be half done:\n")
+			}
+			if len(seen) <= maxHalfShown {
+				fmt.Fprintf(&out, "  %s: %s\n    %s (event %.12s)\n", printable(half.Agent), brief(printable(half.Did)), half.Resolution, half.Event)
+			}
+		}
+	}
+	if more := len(seen) - maxHalfShown; more > 0 {
+		fmt.Fprintf(&out, "  and %d more; --json lists them\n", more)
+	}
+	return out.String()
 }
 
 func phaseLineOf(h *ledger.HoldBody, p *program) phaseLine {

@@ -256,6 +256,10 @@ type Config struct {
 	Settings func(departures map[string]json.RawMessage) error
 	// optional: what the log says of the rows beside it, oldest first, for mending them
 	Said func(ctx context.Context) ([]ledger.Row, error)
+	// optional: the actions let through since a time that nobody has told the end of, newest first
+	Unfinished func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error)
+	// optional: works out from the log what has to be undone
+	Planner Planner
 	// optional: what signals of observers stop everything, once they are critical
 	KillOn []interlock.SignalKind
 	// how long people have to decline what an observer asks to be stopped; 0: it is stopped at once

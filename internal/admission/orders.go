@@ -61,6 +61,8 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbRootCause:      {reads: readMoved, find: findActor, do: (*Admission).nameCause},
 		interlock.VerbTripBreaker:    {reads: readMoved, find: findActor, do: (*Admission).tripBreaker},
 		interlock.VerbResetBreaker:   {reads: readMoved, find: findActor, do: (*Admission).resetBreaker},
+		interlock.VerbBeginRollback:  {reads: readRollback, find: findRollback, do: (*Admission).beginRollback},
+		interlock.VerbTellRollback:   {reads: readRollbackStep, find: findRollbackStep, do: (*Admission).tellStep},
 		interlock.VerbAdoptRules:     {do: (*Admission).adoptRules},
 		interlock.VerbAdoptSettings:  {reads: readSettingsOrder, do: (*Admission).adoptSettings},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},

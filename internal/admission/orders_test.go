@@ -123,6 +123,15 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h := newHouse(t)
 		return h, h.about(interlock.MendSubject, string(ledger.PlanDigest(nil)))
 	},
+	interlock.VerbBeginRollback: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h, detail := rollingBack(t)
+		return h, h.about("event:"+badEvent, detail)
+	},
+	interlock.VerbTellRollback: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h, detail := rollingBack(t)
+		begun := h.begun(t, detail)
+		return h, h.about(begun+"/1", ledger.StepDone)
+	},
 	interlock.VerbHold: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("ruleset:sha256:01", "")

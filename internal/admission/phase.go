@@ -87,6 +87,7 @@ type moving struct {
 	moves    []move
 	snapshot string // the digest of what stood before
 	waiting  []interlock.ApprovalRequest
+	open     *unfinished
 	err      error
 }
 
@@ -198,6 +199,9 @@ func (m *moving) moved(h ledger.HoldBody, from phase.Phase, order *interlock.Ord
 		Trigger: h.Trigger, Why: h.Why, Only: h.Only, Order: order, Cause: m.holds[h.Name()].Hold.Cause}
 	if len(proof) > 0 {
 		record.Proof = proof[0]
+	}
+	if h.Phase.Compare(from) > 0 {
+		m.halfDone(&h, &record)
 	}
 	if h.Phase == phase.Primary || h.Phase == "" {
 		m.end(h.Name())

@@ -65,6 +65,8 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
+	case interlock.CheckUses(p.Uses) != nil:
+		return interlock.CheckUses(p.Uses)
 	case !p.Handover.Valid():
 		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered, certain, gateway or unsure")
 	}

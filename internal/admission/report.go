@@ -30,6 +30,9 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	if r.Agent == "" {
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
 	}
+	if err := interlock.CheckUses(o.Uses); err != nil {
+		return err
+	}
 	call, found, err := a.call(ctx, r, o)
 	if err != nil {
 		return err

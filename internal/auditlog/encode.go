@@ -79,6 +79,7 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 		w.Name("upstream")
 		w.Upstream(d.Upstream)
 	}
+	w.OptionalStrings("used_events", d.Used)
 	w.Name("user")
 	w.String(d.User)
 	if len(d.Uses) > 0 {

@@ -84,6 +84,7 @@ func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
+		interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd,
 		interlock.EventMended, interlock.EventBudget, interlock.EventPhase, interlock.EventRootCause, interlock.EventBreaker, interlock.EventBreakerReset,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,

@@ -51,7 +51,7 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 	decided := Decided{Event: event, User: wire.User, Execution: wire.Execution.Status, DecisionRecord: DecisionRecord{
 		Proposal: interlock.Proposal{Action: wire.Proposed.Payload, Requester: wire.Requester,
 			View:  interlock.View{Workspace: wire.Workspace},
-			Event: wire.Carrier, Door: wire.Door},
+			Event: wire.Carrier, Door: wire.Door, Uses: wire.Used},
 		Decision: wire.Decision, Request: wire.Request, Recent: wire.Recent, Orders: wire.Orders,
 		Grants: wire.Grants, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin, Pin: wire.Pin, Canary: wire.Canary,
 		Uses: wire.Uses, Basis: wire.Basis, Accountable: wire.Accountable,

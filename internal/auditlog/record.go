@@ -75,6 +75,7 @@ type (
 		Request     string                 `json:"request,omitempty"`
 		Decision    interlock.Decision     `json:"decision"`
 		Uses        []interlock.Taken      `json:"uses,omitempty"`
+		Used        []string               `json:"used_events,omitempty"`
 		Cut         []cutWire              `json:"truncated,omitempty"`
 	}
 	proposedWire struct {
@@ -166,7 +167,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
-	w.Basis, w.Accountable = r.Basis, r.Accountable
+	w.Basis, w.Accountable, w.Used = r.Basis, r.Accountable, p.Uses
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}

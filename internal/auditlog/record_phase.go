@@ -52,6 +52,9 @@ type PhaseRecord struct {
 	Cause    *phase.Cause
 	Snapshot string
 	Order    *interlock.Order // redacted; nil: a machine's
+	Half     []HalfDone       // what whoever is held may have left half done, the newest first
+	More     int              // such actions that are not listed
+	Unread   bool             // nobody could read what is half done
 }
 
 // Payload renders the record.
@@ -72,7 +75,10 @@ func (r PhaseRecord) Payload() (json.RawMessage, error) {
 		Cause      *phase.Cause     `json:"root_cause,omitempty"`
 		Snapshot   string           `json:"snapshot,omitempty"`
 		Order      *interlock.Order `json:"order,omitempty"`
-	}{r.On, r.From, r.To, r.Trigger, authoriser, r.Why, r.Only, r.Proof, r.Cause, r.Snapshot, r.Order})
+		Half       []HalfDone       `json:"half_done,omitempty"`
+		More       int              `json:"half_done_more,omitempty"`
+		Unread     bool             `json:"half_done_unread,omitempty"`
+	}{r.On, r.From, r.To, r.Trigger, authoriser, r.Why, r.Only, r.Proof, r.Cause, r.Snapshot, r.Order, r.Half, r.More, r.Unread})
 }
 
 // A CauseRecord says what somebody says an emergency came of.

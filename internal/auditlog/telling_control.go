@@ -2,8 +2,10 @@ package auditlog
 
 import (
 	"strconv"
+	"strings"
 
 	"interlock"
+	"interlock/internal/ledger"
 )
 
 // Tellings of what stops and bounds agents: phases, breakers, stops of everything, signals and runs.
@@ -17,10 +19,16 @@ func (t *telling) control(kind interlock.EventType) bool {
 			t.say(from + " to " + to)
 		}
 		t.say(prefixed("by ", t.text("trigger")), prefixed("only ", t.text("only")), t.text("why"))
+		var half []HalfDone
+		if t.read("half_done", &half); len(half) > 0 {
+			t.say("half done: " + half[0].Did)
+		}
 		t.order()
 	case interlock.EventRootCause:
 		t.say(t.text("hold"))
 		t.add("root_cause", "what", "by")
+	case interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd:
+		t.rollback(kind)
 	case interlock.EventKill, interlock.EventKillRelease:
 		t.add("", "mode", "by", "why", "until")
 		t.order()
@@ -68,4 +76,24 @@ func (t *telling) used() {
 		t.say(amount + " by " + u.Source)
 	}
 	t.say(t.text("service"))
+}
+
+// rollback tells that what somebody did is being undone, how one step of that ended, or what stays.
+func (t *telling) rollback(kind interlock.EventType) {
+	var r ledger.RollbackBody
+	t.read("rollback", &r)
+	t.say(r.ID)
+	switch kind {
+	case interlock.EventRollback:
+		t.say(r.What, strconv.Itoa(r.Open)+" of "+strconv.Itoa(r.Steps)+" steps to carry out", prefixed("isolated ", strings.Join(r.Held, ", ")),
+			"by "+r.By, r.Why)
+	case interlock.EventRollbackStep:
+		var s ledger.RollbackStepBody
+		t.read("step", &s)
+		t.say("step "+strconv.Itoa(s.N)+" "+s.Status, s.Agent, s.Did, "by "+s.By, s.Said)
+	default:
+		for n := range r.Residue[:min(len(r.Residue), 3)] {
+			t.say(prefixed("stays: ", r.Residue[n].What))
+		}
+	}
 }

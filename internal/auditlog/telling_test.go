@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/phase"
 )
 
@@ -89,6 +90,14 @@ func TestTelling(t *testing.T) {
 			"audit · all · ordered by olga · read it"}},
 		interlock.EventReplayResult: {{auditlog.ReplayResultRecord{Mode: "audit", Decisions: 12, Same: 11, Code: "DIVERGENCE"},
 			"audit · 11 of 12 decisions came out the same · DIVERGENCE"}},
+		interlock.EventRollback: {{auditlog.RollbackRecord{Rollback: ledger.RollbackBody{ID: "rb_1", What: "event:ab", Steps: 5, Open: 4,
+			Held: []string{"clerk", "scout"}, By: "olga", Why: "a bad page"}},
+			"rb_1 · event:ab · 4 of 5 steps to carry out · isolated clerk, scout · by olga · a bad page"}},
+		interlock.EventRollbackStep: {{auditlog.RollbackRecord{Rollback: ledger.RollbackBody{ID: "rb_1"}, Step: &ledger.RollbackStepBody{N: 3,
+			Status: "failed", Agent: "clerk", Did: "send_mail", By: "olga", Said: "it is read already"}},
+			"rb_1 · step 3 failed · clerk · send_mail · by olga · it is read already"}},
+		interlock.EventRollbackEnd: {{auditlog.RollbackRecord{Rollback: ledger.RollbackBody{ID: "rb_1",
+			Residue: []ledger.RollbackLeft{{N: 3, What: "a mail"}}}}, "rb_1 · stays: a mail"}},
 		interlock.EventKill: {{auditlog.KillRecord{Mode: "hard", Why: "card testing", By: "fraud desk"}, "hard · fraud desk · card testing"}},
 		interlock.EventKillRelease: {{auditlog.KillRecord{Mode: "hard", Why: "card testing", Order: &order},
 			"hard · card testing · approve-tool · notes · olga · read it"}},

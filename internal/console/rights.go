@@ -71,6 +71,7 @@ func (c *Console) views() []view {
 		{"POST /rules/try", reading, c.tryAction},
 		{"GET /audit", auditing, c.auditPage},
 		{"GET /events/{id}", auditing, c.eventPage},
+		{"GET /rollback/plan", auditing, c.planRollback},
 		{"GET /audit/export", auditing, c.exportLog},
 		{"POST /audit/verify", auditing, c.verifyLog},
 		{"GET /system", seeing, c.systemPage},

@@ -337,7 +337,7 @@ func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs st
 		{"POST", "/grants/grt_none/end", "answer"}, {"GET", "/orders/new?verb=new-code&subject=none", "answer"}, {"POST", "/orders/ord_none", "answer"},
 		{"GET", "/orders/new?verb=unblock&subject=none", "govern"},
 		{"GET", "/audit", "audit"}, {"GET", "/events/" + answer.Event, "audit"}, {"GET", "/audit/export?format=jsonl", "audit"},
-		{"POST", "/audit/verify", "audit"},
+		{"POST", "/audit/verify", "audit"}, {"GET", "/rollback/plan?agent=codex&since=2020-01-01T00:00:00Z", "audit"},
 	}
 }
 

@@ -25,6 +25,7 @@ type decideBody struct {
 	Hint      string          `json:"hint"`
 	Run       string          `json:"run"`
 	Call      string          `json:"call_id"`
+	Uses      []string        `json:"uses"`
 
 	Action    *interlock.Action    `json:"action"`
 	Requester *interlock.Requester `json:"requester"`
@@ -124,7 +125,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 		return interlock.Proposal{}, err
 	}
 	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir),
-		Door: x.door.name()}, nil
+		Door: x.door.name(), Uses: body.Uses}, nil
 }
 
 func friendlyAction(body *decideBody) (interlock.Action, error) {
@@ -202,7 +203,8 @@ func (x *exchange) wholeProposal(body *decideBody) (proposal interlock.Proposal,
 	if err != nil {
 		return proposal, way, err
 	}
-	proposal = interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk}
+	proposal = interlock.Proposal{Action: action, Event: body.Event, Door: body.Door, CanAsk: body.CanAsk != nil && *body.CanAsk,
+		Uses: body.Uses}
 	if body.Requester != nil {
 		proposal.Requester = *body.Requester
 	}

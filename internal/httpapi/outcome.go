@@ -20,6 +20,7 @@ type outcomeBody struct {
 	Requester *interlock.Requester    `json:"requester"`
 	Anywhere  interlock.Digest        `json:"anywhere_digest"`
 	Sandboxed bool                    `json:"sandboxed"`
+	Uses      []string                `json:"uses"`
 }
 
 // outcome answers POST /v1/outcome.
@@ -88,5 +89,6 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 			interlock.Errorf(interlock.CodeInvalid, "/event_id", "name the decision: event_id, action_digest or call_id")
 	}
 	return requester, interlock.Outcome{Action: body.Action, Event: body.Event, Status: body.Status, Detail: body.Detail,
-		Duration: time.Duration(body.Duration), Anywhere: body.Anywhere, Sandboxed: body.Sandboxed}, nil
+		Duration: time.Duration(body.Duration), Anywhere: body.Anywhere, Sandboxed: body.Sandboxed,
+		Uses: body.Uses}, nil
 }

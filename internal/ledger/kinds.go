@@ -38,10 +38,13 @@ const (
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 	Usage      = "usage"      // how much of a limit somebody has used
+	Rollback   = "rollback"   // that what an agent did is being undone, and how far that has come
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 	Meter      = "meter"      // what a session of an agent has reported as used
 	Budget     = "budget"     // of which steps of a budget people were told
 	Profile    = "profile"    // how an agent, or a type, behaves, for finding what is unusual
+
+	RollbackStep = "rollback_step" // one action that is undone, and how that ended
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -214,6 +217,10 @@ func Kinds() []Kind {
 		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},
 		{Name: Tally, Writer: ByAction, Proved: "", Lives: "half an hour after the last action", swept: true,
 			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},
+		{Name: Rollback, Writer: ByOrder, Proved: "a ROLLBACK_BEGUN, ROLLBACK_STEP or ROLLBACK_ENDED entry", Lives: "for ever",
+			body: of(rollbackAbout, nil, rollbackInto), owner: rollbackOwner},
+		{Name: RollbackStep, Writer: ByOrder, Proved: "a ROLLBACK_STEP entry", Lives: "for ever",
+			body: of(rollbackStepAbout, nil, rollbackStepInto), owner: rollbackStepOwner},
 		{Name: Usage, Writer: ByAction, Proved: "", Lives: "until its window is over; for ever without one", swept: true,
 			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
 		{Name: Profile, Writer: ByFinding, Proved: "", Lives: "90 days after the last action", swept: true,

@@ -76,6 +76,8 @@ func samples(t testing.TB) map[string]struct {
 		Hold: phase.Hold{Phase: phase.Alternate, Deadline: now.Add(phase.MaxAlternate)}}, "all", "over\x00agent:builder", "due")
 	list["phase"] = list[ledger.Hold]
 	add(ledger.Subscription, "psh_01", ledger.SubscriptionBody{ID: "psh_01", Operator: "olga", Made: now}, "until")
+	add(ledger.Rollback, "rb_01", ledger.RollbackBody{ID: "rb_01", Steps: 2, Open: 1, Begun: now}, "all", "named\x00rb_01")
+	add(ledger.RollbackStep, "rb_01/2", ledger.RollbackStepBody{Rollback: "rb_01", N: 2, Status: ledger.StepOpen}, "all", "steps\x00rb_01")
 	add(ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: now}, "all")
 	add(ledger.Breaker, "agent:builder", ledger.BreakerBody{Name: "agent:builder", Blocks: []time.Time{now}}, "all")
 	add(ledger.Tally, "agent:builder", ledger.TallyBody{Name: "agent:builder", Counts: phase.Tally{}.With(now, true)}, "until")

@@ -24,6 +24,7 @@ const (
 	ownerDefinition  = "definition\x00"
 	ownerRun         = "run\x00"
 	ownerTally       = "tally\x00"
+	ownerRollback    = "rollback\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -120,6 +121,9 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerRun + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key
+		case Rollback, RollbackStep:
+			id, _, _ := strings.Cut(ref.Key, "/")
+			return ownerRollback + id
 		}
 		return ""
 	}
@@ -138,6 +142,8 @@ func (b Book) OwnerOf(ref Ref) string {
 		return ownerSetting
 	case ref.Kind == Hold && first == OverAll: // of all holds together there is none: those of an agent are its own
 		return ownerOfHold(rest)
+	case ref.Kind == Rollback && first == "named" || ref.Kind == RollbackStep:
+		return ownerRollback + rest
 	case ref.Kind == Candidate && ref.Mark == All:
 		return ownerCandidate
 	}

@@ -274,6 +274,10 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Execution, ExecutionKey(v.Principal, v.Agent, v.Run)
 		case Ending:
 			r.Kind, r.Key = Failed, FailedKey(v.Principal, v.Agent)
+		case RollbackBody:
+			r.Kind, r.Key = Rollback, v.ID
+		case RollbackStepBody:
+			r.Kind, r.Key = RollbackStep, RollbackStepKey(v.Rollback, v.N)
 		case CarriedBody:
 			r.Kind, r.Key = Carried, v.Name
 		case Past:

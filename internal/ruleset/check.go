@@ -79,6 +79,9 @@ func (c *checker) document(d *Document) error {
 	if err := c.watch(d.Maso); err != nil {
 		return err
 	}
+	if err := c.resolutions(d.Resolutions); err != nil {
+		return err
+	}
 	return c.lists(d)
 }
 

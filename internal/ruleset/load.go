@@ -86,8 +86,8 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"budgets", "cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "runs",
-		"scope", "types"} {
+	for _, member := range [...]string{"budgets", "cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "resolutions",
+		"rules", "runs", "scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
 		}
@@ -137,6 +137,7 @@ func (l *loader) add(d *Document, user bool) {
 	r.production = append(r.production, d.Production...)
 	r.addMaso(d.Maso)
 	r.addWatch(d.Maso)
+	r.resolutions = append(r.resolutions, d.Resolutions...)
 	for _, t := range d.Types {
 		r.addLimits(t.bounds(), user)
 		r.typesTier = max(r.typesTier, t.Tier)

@@ -25,6 +25,9 @@ type Document struct {
 	Cedar []*CedarPolicy `json:"cedar,omitempty"` // policies that object by who asks and when; operators' only
 	Runs  *RunRules      `json:"runs,omitempty"`  // of agents that delegate to each other; operators' only
 
+	// what becomes of what tools left half done, and how it is undone; operators' only
+	Resolutions []*Resolution `json:"resolutions,omitempty"`
+
 	Governance []GovernanceCase `json:"governance,omitempty"` // tests of who may order and answer what; operators' only
 }
 

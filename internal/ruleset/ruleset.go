@@ -44,7 +44,9 @@ type Ruleset struct {
 	runs       RunRules
 	cedar      []*CedarPolicy
 	typesTier  int // the highest that a type names
-	runsSet    bool
+	// how what tools leave half done is resolved, in the order of the documents
+	resolutions []*Resolution
+	runsSet     bool
 
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked

@@ -400,7 +400,8 @@ func (b *box) noStartups() {
 func TestEscape(t *testing.T) {
 	spec.Covers(t, "EC-2.2")
 	spec.Covers(t, "EC-T2.2")
-	spec.Covers(t, "EC-I-3") // unnamedHost tries what no tool needs
+	spec.Covers(t, "EC-3.1", "EC-T3.1") // with the caps of the store, which cmd/interlock tries: testdata/caps.txtar
+	spec.Covers(t, "EC-I-3")            // unnamedHost tries what no tool needs
 	spec.Covers(t, "ASA-11.1-2")
 	t.Setenv("SECRET_OF_OURS", "1")
 	known := map[string]bool{}

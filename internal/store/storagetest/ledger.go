@@ -82,6 +82,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Failed, ledger.FailedKey("p", "agent"), ledger.FailedBody{Principal: "p", Agent: "agent", Seen: Now}),
 		row(t, ledger.Shadow, "sha256:01", ledger.ShadowBody{Ruleset: "sha256:01", To: Now}),
 		row(t, ledger.Subscription, "psh_01", ledger.SubscriptionBody{ID: "psh_01", Operator: "olga", Made: Now}),
+		row(t, ledger.Rollback, "rb_01", ledger.RollbackBody{ID: "rb_01", Steps: 2, Open: 1, Begun: Now}),
+		row(t, ledger.RollbackStep, "rb_01/2", ledger.RollbackStepBody{Rollback: "rb_01", N: 2, Status: ledger.StepOpen}),
 		row(t, ledger.Hold, "ruleset:sha256:01", ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:01", Since: Now}),
 		row(t, ledger.Signal, "drift\x00agent\x00", ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "agent"}, At: Now}),
 		row(t, ledger.Breaker, "agent:agent", ledger.BreakerBody{Name: "agent:agent", Blocks: []time.Time{Now}}),
