@@ -113,7 +113,7 @@ func (c *upCommand) Run(p *program) error {
 		Logger: logger, Now: now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Waits: backend, Runs: backend,
+		Waits: backend, Runs: backend, Messages: backend,
 		Build: httpapi.Build{Version: version(), Go: runtime.Version()},
 		Rules: objectors(backend, settings.Profile)})
 	if err != nil {

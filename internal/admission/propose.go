@@ -24,7 +24,10 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
-	p := Case{Proposal: proposed, Way: way}
+	return a.propose(ctx, Case{Proposal: proposed, Way: way})
+}
+
+func (a *Admission) propose(ctx context.Context, p Case) (answer interlock.Answer) {
 	defer func() {
 		if r := recover(); r != nil {
 			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
@@ -61,6 +64,8 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
+	case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
+		return interlock.Errorf(interlock.CodeInvalid, "/action/tool", "is Interlock's own; send and receive messages by POST /v1/messages")
 	case !p.Handover.Valid():
 		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered, certain, gateway or unsure")
 	}
@@ -70,7 +75,7 @@ func validate(p Case) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *issued, err error) {
-	said, also := p.Loop, append(alsoRead(p), recentOf(p)...)
+	said, also := p.Loop, slices.Concat(alsoRead(p), recentOf(p), p.post.refs())
 	var g ground
 	var last shadowed
 	who := p.Requester // as the door names it
@@ -133,6 +138,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
 			return change, err
 		}
+		if err := a.posted(&p, &change, standing, answer.Decision, now); err != nil {
+			return change, err
+		}
 		if over {
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
@@ -178,8 +186,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 // that lost a race repeats the decision and not what is slow.
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
+	letter := p.post.objects(a, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, limits), now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)

@@ -142,6 +142,8 @@ type Config struct {
 	Past    Past                        // optional: what other rules would have decided; asked for on the local door
 	Waits   Waits                       // optional: lets the side that asked wait for the answer
 	Runs    Runs                        // optional: registers runs and ends them
+	// optional: carries messages between agents
+	Messages Messages
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
@@ -264,12 +266,15 @@ const (
 	routeTurn
 	routeHeartbeat
 	routeBind
+	routeMessages
+	routeReceive
+	routeAcknowledge
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session"}
+	"run_session", "messages", "message_receive", "message_acknowledge"}
 
 func routeOf(path string) route {
 	switch path {
@@ -281,6 +286,8 @@ func routeOf(path string) route {
 		return routeHeard
 	case "/v1/runs":
 		return routeRuns
+	case "/v1/messages":
+		return routeMessages
 	case "/v1/heartbeat":
 		return routeHeartbeat
 	case "/v1/whatif":
@@ -314,6 +321,9 @@ func routeOf(path string) route {
 	if _, of := runPath(path); of != routeUnknown {
 		return of
 	}
+	if _, of := messagePath(path); of != routeUnknown {
+		return of
+	}
 	if governs(path) {
 		return routeGovernance
 	}
@@ -342,8 +352,12 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind:
+		routeHeartbeat, routeBind, routeReceive, routeAcknowledge:
 		method = http.MethodPost
+	case routeMessages: // both to send and to list
+		if x.r.Method == http.MethodPost {
+			method = http.MethodPost
+		}
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
 		return
@@ -393,6 +407,8 @@ func (x *exchange) hand() {
 		x.wait()
 	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
 		x.runs()
+	case routeMessages, routeReceive, routeAcknowledge:
+		x.messages()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

@@ -80,6 +80,9 @@ func (c *checker) aType(t *Type, at string) error {
 	if err := c.typeLists(t, at); err != nil {
 		return err
 	}
+	if err := c.messages(t, at); err != nil {
+		return err
+	}
 	return c.parameters(t.Parameters, at+"/parameters")
 }
 

@@ -29,6 +29,9 @@ type Type struct {
 	Users   []string `json:"users,omitempty"`   // globs over people: it also bounds every run that one of them began
 	Sandbox string   `json:"sandbox,omitempty"` // name of the sandbox profile that what its agents run owes
 
+	Output []*Publication `json:"publishes,omitempty"` // messages that its agents send others
+	Input  []*Acceptance  `json:"accepts,omitempty"`   // messages that they are sent
+
 	undefined bool
 }
 
