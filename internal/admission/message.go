@@ -110,7 +110,7 @@ func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *post
 	if err != nil {
 		return interlock.MessageAnswer{}, err
 	}
-	answer := a.propose(ctx, Case{post: p, Proposal: interlock.Proposal{Requester: by, Door: "messages", CanAsk: true,
+	answer := a.propose(ctx, Case{post: p, Proposal: interlock.Proposal{Requester: by, Door: "messages",
 		Action: interlock.Action{Kind: interlock.KindTool, Tool: tool, Arguments: text}}})
 	out := interlock.MessageAnswer{Answer: answer, Violation: p.wrong}
 	if !answer.Answer.Allowed() || answer.Event == "" {
