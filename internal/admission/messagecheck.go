@@ -177,7 +177,7 @@ func (p *post) waits(to *ruleset.Type, standing *ledger.Standing, now time.Time)
 	if p.m.Unread != "" && (accepted == nil || !accepted.Unread) {
 		found = append(found, p.finding("unread", interlock.Ask, "nobody could look into "+p.m.Unread+", so that a person has to", "")...)
 	}
-	if text := p.m.Media == modality.Text || p.m.Media == modality.Markdown || p.m.Media == ruleset.MediaJSON; text && modality.Orders(textOf(&p.m)) {
+	if modality.Textual(p.m.Media) && modality.Orders(textOf(&p.m)) {
 		found = append(found, p.finding("orders", interlock.Ask, "a text in it gives orders to whoever reads it", "")...)
 	}
 	return found

@@ -131,7 +131,9 @@ func (n *node) check(value any, at string, depth int) *Violation {
 			}
 		}
 	case map[string]any:
-		return n.object(v, at, depth, wrong)
+		if len(n.types) > 0 { // otherwise it is one of the values that are listed
+			return n.object(v, at, depth, wrong)
+		}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func inside(path string) bool {
 	for range 3 { // what is escaped twice is taken out twice
 		plain := strings.ReplaceAll(path, `\`, "/")
 		switch {
-		case plain == "" || plain[0] == '/' || plain[0] == '~' || plain[0] == '$' || plain[0] == '%' && strings.Count(plain, "%") > 1:
+		case plain == "" || plain[0] == '/' || plain[0] == '~' || plain[0] == '$':
 			return false
 		case len(plain) > 1 && plain[1] == ':':
 			return false

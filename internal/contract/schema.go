@@ -287,7 +287,7 @@ func (n *node) closed() map[string]any {
 		properties[name] = of.closed()
 	}
 	put("properties", properties, len(properties) > 0)
-	out["additionalProperties"] = false
+	put("additionalProperties", false, len(n.types) > 0)
 	if n.others != nil {
 		out["additionalProperties"] = n.others.closed()
 	}

@@ -108,13 +108,18 @@ func literals(part []byte) string {
 			out.WriteString(shown(text))
 			i = next
 		case '<':
-			end := bytes.IndexByte(part[i:], '>')
-			if end > 1 && part[i+1] != '<' {
-				if text, err := hex.DecodeString(strings.Join(strings.Fields(string(part[i+1:i+end])), "")); err == nil {
-					out.WriteString(shown(text))
-				}
-				i += end
+			if i+1 < len(part) && part[i+1] == '<' {
+				i++
+				continue
 			}
+			end := i + 1
+			for end < len(part) && strings.IndexByte("0123456789abcdefABCDEF \r\n\t", part[end]) >= 0 {
+				end++
+			}
+			if text, err := hex.DecodeString(strings.Join(strings.Fields(string(part[i+1:end])), "")); err == nil {
+				out.WriteString(shown(text))
+			}
+			i = end - 1
 		case '\n', '\r':
 			out.WriteByte(' ')
 		}

@@ -54,9 +54,11 @@ const (
 // signatures are how files begin.
 var signatures = []struct{ media, begins string }{
 	{PNG, "\x89PNG\r\n\x1a\n"}, {JPEG, "\xff\xd8\xff"}, {GIF, "GIF87a"}, {GIF, "GIF89a"}, {PDF, "%PDF-"},
-	{"application/zip", "PK\x03\x04"}, {"image/webp", "RIFF"}, {"audio/ogg", "OggS"}, {"audio/mpeg", "ID3"}, {"audio/flac", "fLaC"},
-	{"application/x-executable", "\x7fELF"}, {"application/x-executable", "MZ"}, {"text/x-script", "#!"},
+	{zipped, "PK\x03\x04"}, {"application/x-executable", "\x7fELF"}, {"application/x-executable", "MZ\x90"},
 }
+
+// zipped is what many formats are in.
+const zipped = "application/zip"
 
 // Kind is the media type that bytes begin like; empty if they begin like none that is known.
 func Kind(data []byte) string {
@@ -97,9 +99,11 @@ func (f *found) leave(what string) {
 func Look(media string, data []byte) Report {
 	media = strings.ToLower(media)
 	is := Kind(data)
-	textual := media == Text || media == Markdown || media == JSON
-	if is != "" && is != media && (!textual || is != "text/x-script") && !(media == "image/webp" && is == "image/webp") {
+	if is != "" && is != media && (is != zipped || Textual(media)) {
 		return Report{Rule: RuleMismatch, Why: "begins like " + is + ", and is said to be " + name(media)}
+	}
+	if looked := media == PNG || media == JPEG || media == GIF || media == PDF; looked && is != media {
+		return Report{Rule: RuleMismatch, Why: "does not begin like " + media}
 	}
 	f := &found{left: maxUnpack}
 	var broken *Report
@@ -139,6 +143,9 @@ func name(media string) string {
 
 // Orders reports whether a text gives orders to a model that reads it, in plain sight or disguised.
 func Orders(text string) bool { return inject.Injected(text) }
+
+// Textual reports whether something of a media type is text and nothing else.
+func Textual(media string) bool { return media == Text || media == Markdown || media == JSON }
 
 func plain(data []byte) *Report {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {

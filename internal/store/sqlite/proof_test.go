@@ -45,7 +45,7 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.BreakerBody{Name: "agent:bot", Cycles: []time.Time{storagetest.Now}}, held("agent", "bot"), held("type", "worker"),
 		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now},
 		interlock.Run{ID: "r", Agent: "bot", Orchestration: "r", Created: storagetest.Now, Until: storagetest.Now},
-		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1})
+		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.MessageBody{Message: interlock.Message{ID: "m", From: "bot", To: "bat"}})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -94,7 +94,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
 		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
-		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
+		{Kind: ledger.Message, Key: "m"}, {Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
 
@@ -128,7 +128,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
 		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
-		ledger.Run: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
+		ledger.Run: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"), ledger.Message: "m",
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
