@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
-	"interlock/internal/strictjson"
 )
 
 // Propose decides one action and records the decision before it answers. What can't be decided or recorded is a Deny that
@@ -437,37 +435,6 @@ func (a *Admission) event(ctx context.Context, kind interlock.EventType, r inter
 		return ledger.Receipt{}, err
 	}
 	return a.config.Store.Commit(ctx, ledger.Change{Events: []ledger.Draft{draft}})
-}
-
-// redacted returns the proposal as it may be recorded and shown: the same action with its secrets replaced.
-func (a *Admission) redacted(p interlock.Proposal) interlock.Proposal {
-	p.Action.Input = a.redact(p.Action.Input)
-	p.Action.Hint = a.redact(p.Action.Hint)
-	if len(p.Action.Arguments) > 0 {
-		p.Action.Arguments = a.redactedArguments(p.Action.Arguments)
-	}
-	return p
-}
-
-func (a *Admission) redact(text string) string {
-	clean, _ := a.config.Redact(text)
-	return clean
-}
-
-// redactedArguments redacts inside the JSON text; if that breaks the JSON, the whole value is withheld.
-func (a *Admission) redactedArguments(arguments json.RawMessage) json.RawMessage {
-	clean, kinds := a.config.Redact(string(arguments))
-	if len(kinds) == 0 {
-		return arguments
-	}
-	if canonical, err := strictjson.Canonical([]byte(clean)); err == nil {
-		return canonical
-	}
-	return json.RawMessage(`{"redacted":true}`)
-}
-
-func (a *Admission) redactedDecision(d interlock.Decision) interlock.Decision {
-	return auditlog.RedactDecision(d, a.config.Redact)
 }
 
 // code and reason turn an error into what an agent may read: the message of an *interlock.Error, else nothing specific.
