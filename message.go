@@ -90,7 +90,7 @@ type MessageRequest struct {
 // A MessageAnswer is what became of an attempt to send or to receive a message.
 type MessageAnswer struct {
 	Answer
-	Message   *Message   // nil: it was not let through; with Repeated it was sent before, and nothing was decided
+	Message   *Message   // nil: it was not let through
 	Violation *Violation // why not, where it is not built as it has to be
 	Content   []byte     // of a message that was received
 }

@@ -37,6 +37,7 @@ type post struct {
 	wrong *interlock.Violation // what the decision found, as it was made last
 	taken int                  // turns that agents which drive each other have taken with it
 	most  int
+	again bool // it had been sent already
 }
 
 // other is the agent at the message's other end.
@@ -69,14 +70,6 @@ func (a *Admission) SendMessage(ctx context.Context, by interlock.Requester, q i
 	if err != nil {
 		return interlock.MessageAnswer{}, a.refuseMessage(ctx, by, err)
 	}
-	if m.Status != "" { // it was sent before
-		shown := m.Message
-		if m.To != q.To || m.Type != q.Type {
-			return interlock.MessageAnswer{}, a.refuseMessage(ctx, by,
-				interlock.Errorf(interlock.CodeConflict, "/key", "names another message already; choose another"))
-		}
-		return interlock.MessageAnswer{Answer: interlock.Answer{Repeated: true}, Message: &shown}, nil
-	}
 	p := &post{sends: true, m: m, before: m.Steps}
 	if q.Body != nil {
 		var canonical []byte
@@ -86,6 +79,13 @@ func (a *Admission) SendMessage(ctx context.Context, by interlock.Requester, q i
 	}
 	p.m.Bytes, p.m.Digest = len(p.m.Content), auditlog.BlobDigest(p.m.Content)
 	by.Run = p.m.Run
+	if p.m.Status != "" { // it was sent before
+		if p.m.To != q.To || p.m.Type != q.Type || p.m.Digest != p.m.Steps[len(p.m.Steps)-1].Content {
+			return interlock.MessageAnswer{}, a.refuseMessage(ctx, by,
+				interlock.Errorf(interlock.CodeConflict, "/key", "names another message already; choose another"))
+		}
+		p.before = p.m.Steps[:len(p.m.Steps)-1]
+	}
 	return a.deliver(ctx, by, p, map[string]any{"to": p.m.To, "type": p.m.Type, "version": p.m.Version, "media": p.m.Media, "bytes": p.m.Bytes,
 		"digest": string(p.m.Digest)})
 }
@@ -113,6 +113,7 @@ func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *post
 	answer := a.propose(ctx, Case{post: p, Proposal: interlock.Proposal{Requester: by, Door: "messages",
 		Action: interlock.Action{Kind: interlock.KindTool, Tool: tool, Arguments: text}}})
 	out := interlock.MessageAnswer{Answer: answer, Violation: p.wrong}
+	out.Repeated = out.Repeated || p.again
 	if !answer.Answer.Allowed() || answer.Event == "" {
 		return out, nil
 	}
@@ -233,6 +234,8 @@ func (a *Admission) letter(ctx context.Context, by interlock.Requester, q interl
 		return m, err
 	}
 	if known, there := g.Message(id); there {
+		known.Content = nil
+		content(&known, q)
 		return known, nil
 	}
 	run, err := a.runOfMessage(ctx, by, &g)
@@ -254,6 +257,18 @@ func (a *Admission) letter(ctx context.Context, by interlock.Requester, q interl
 	m.Message = interlock.Message{ID: id, From: by.Agent, FromType: ruleset.TypeName(agentOf(by, g.Standing)), Principal: owned(by, g.Standing).Principal,
 		To: q.To, Run: run.ID, Orchestration: run.Orchestration, Type: q.Type, Version: q.Version, Media: strings.ToLower(q.Media), Key: q.Key,
 		Sent: now, Until: now.Add(messageLives)}
+	content(&m, q)
+	if m.Version == 0 {
+		if latest := a.force.Load().typeOf(by.Agent, &g.Standing).Publishes(m.Type, 0, m.Media); latest != nil {
+			m.Version = latest.Version
+		}
+	}
+	m.Steps, err = follows(by, q.Follows, &g.Standing)
+	return m, err
+}
+
+// content fills in what is in a message.
+func content(m *ledger.MessageBody, q interlock.MessageRequest) {
 	switch {
 	case len(q.Body) > 0:
 		m.Media, m.Content = ruleset.MediaJSON, q.Body
@@ -265,13 +280,6 @@ func (a *Admission) letter(ctx context.Context, by interlock.Requester, q interl
 	default:
 		m.Content = q.Data
 	}
-	if m.Version == 0 {
-		if latest := a.force.Load().typeOf(by.Agent, &g.Standing).Publishes(m.Type, 0, m.Media); latest != nil {
-			m.Version = latest.Version
-		}
-	}
-	m.Steps, err = follows(by, q.Follows, &g.Standing)
-	return m, err
 }
 
 // runOfMessage is the registered run that a message is sent in. Nothing is sent outside of one: it is what says in which orchestration

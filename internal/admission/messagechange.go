@@ -19,6 +19,10 @@ func (a *Admission) posted(p *Case, change *ledger.Change, standing ledger.Stand
 	if !d.Answer.Allowed() {
 		return a.returned(p, change, standing, d)
 	}
+	if known, there := standing.Message(o.m.ID); o.sends && there { // the same again
+		o.m, o.again = known, true
+		return nil
+	}
 	record := auditlog.MessageRecord{What: auditlog.MessageReceived}
 	if o.sends {
 		record.What = auditlog.MessageSent

@@ -38,10 +38,10 @@ func (p *post) objects(a *Admission, f *force, standing *ledger.Standing, now ti
 	return p.receiving(f, standing, now)
 }
 
-// finding is one objection, of the gate whose fault it is.
+// finding is one objection: of the gate whose denials count towards a breaker, where what its sender puts out is wrong.
 func (p *post) finding(rule string, verdict interlock.Verdict, reason, suggestion string) []interlock.Finding {
 	name := gate.NameDelivery
-	if p.sends {
+	if p.sends && (p.wrong != nil || rule == "secret") {
 		name = gate.NameMessage
 	}
 	return []interlock.Finding{{Gate: name, Rule: name + "." + rule, Layer: 2, Verdict: verdict, Reason: reason, Suggestion: suggestion}}
@@ -105,7 +105,8 @@ func (p *post) sending(a *Admission, f *force, standing *ledger.Standing, t ledg
 		return p.finding("secret", interlock.Deny, "it holds a secret, and secrets are not sent to agents", "send a reference to it instead")
 	}
 	_, turns, fits := t.Drive(p.m.From, p.m.To)
-	if p.taken = turns; turns > p.most || !fits {
+	_, again := standing.Message(p.m.ID) // one that is sent again takes no turn
+	if p.taken = turns; !again && (turns > p.most || !fits) {
 		return p.finding("cycle", interlock.Deny, fmt.Sprintf("these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
 			p.most, decides(f.Rules.Runs())), "")
 	}

@@ -212,7 +212,7 @@ func TestCycle(t *testing.T) {
 			}
 			continue
 		}
-		if rule(a.Answer) != "message.cycle" || !strings.Contains(a.Decisive().Reason, "the planner decides") ||
+		if rule(a.Answer) != "delivery.cycle" || !strings.Contains(a.Decisive().Reason, "the planner decides") ||
 			!slices.ContainsFunc(h.alerts, func(s string) bool { return strings.HasPrefix(s, "message-cycle") }) {
 			t.Fatalf("turn %d: %+v %q", turn, a.Findings, h.alerts)
 		}

@@ -267,6 +267,7 @@ const (
 	routeHeartbeat
 	routeBind
 	routeMessages
+	routeWaiting
 	routeReceive
 	routeAcknowledge
 )
@@ -274,7 +275,7 @@ const (
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "messages", "message_receive", "message_acknowledge"}
+	"run_session", "messages", "messages_waiting", "message_receive", "message_acknowledge"}
 
 func routeOf(path string) route {
 	switch path {
@@ -288,6 +289,8 @@ func routeOf(path string) route {
 		return routeRuns
 	case "/v1/messages":
 		return routeMessages
+	case "/v1/messages/waiting":
+		return routeWaiting
 	case "/v1/heartbeat":
 		return routeHeartbeat
 	case "/v1/whatif":
@@ -352,12 +355,8 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeReceive, routeAcknowledge:
+		routeHeartbeat, routeBind, routeMessages, routeReceive, routeAcknowledge:
 		method = http.MethodPost
-	case routeMessages: // both to send and to list
-		if x.r.Method == http.MethodPost {
-			method = http.MethodPost
-		}
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
 		return
@@ -407,7 +406,7 @@ func (x *exchange) hand() {
 		x.wait()
 	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
 		x.runs()
-	case routeMessages, routeReceive, routeAcknowledge:
+	case routeMessages, routeWaiting, routeReceive, routeAcknowledge:
 		x.messages()
 	case routeWhatIf:
 		x.whatIf()

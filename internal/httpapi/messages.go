@@ -85,7 +85,7 @@ func (x *exchange) messages() {
 
 func (x *exchange) answerMessage(ctx context.Context, messages Messages) ([]byte, error) {
 	id, _ := messagePath(x.r.URL.Path)
-	if x.route == routeMessages && x.r.Method != http.MethodPost {
+	if x.route == routeWaiting {
 		by, err := x.requester(interlock.Requester{})
 		if err != nil {
 			return nil, err
@@ -126,21 +126,22 @@ func (x *exchange) answerMessage(ctx context.Context, messages Messages) ([]byte
 	return carried(&answer, err)
 }
 
+// A carriedBody is what stands beside the decision about a message.
+type carriedBody struct {
+	Message   *interlock.Message   `json:"message,omitempty"`   // as it is now, where it was let through
+	Violation *interlock.Violation `json:"violation,omitempty"` // where it is not built as it has to be
+	Body      json.RawMessage      `json:"body,omitempty"`
+	Text      string               `json:"text,omitempty"`
+	Data      []byte               `json:"data,omitempty"`
+}
+
 // carried writes what became of a message: the decision, as of any action, and beside it the message, its content where it was received,
 // and where it is not built as it has to be.
 func carried(a *interlock.MessageAnswer, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var more struct {
-		Message   *interlock.Message   `json:"message,omitempty"`
-		Violation *interlock.Violation `json:"violation,omitempty"`
-		Body      json.RawMessage      `json:"body,omitempty"`
-		Text      string               `json:"text,omitempty"`
-		Data      []byte               `json:"data,omitempty"`
-		Repeated  bool                 `json:"repeated,omitempty"`
-	}
-	more.Message, more.Violation = a.Message, a.Violation
+	more := carriedBody{Message: a.Message, Violation: a.Violation}
 	switch {
 	case len(a.Content) == 0 || a.Message == nil:
 	case a.Message.Media == "application/json":
@@ -150,11 +151,9 @@ func carried(a *interlock.MessageAnswer, err error) ([]byte, error) {
 	default:
 		more.Data = a.Content
 	}
-	decided := a.Event != "" || !a.Repeated
-	more.Repeated = a.Repeated && !decided
 	text, err := strictjson.Marshal(more)
-	if err != nil || !decided {
-		return text, err
+	if err != nil {
+		return nil, err
 	}
 	out := appendAnswer(nil, &a.Answer)
 	if len(text) <= len("{}") {

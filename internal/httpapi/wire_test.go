@@ -83,7 +83,7 @@ func newHouse(t testing.TB, limits httpapi.Limits) *house {
 		Logger: slog.New(slog.NewJSONHandler(logged, nil)),
 		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1"},
 		Rules:  func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
-		Waits:  backend, Runs: backend,
+		Waits:  backend, Runs: backend, Messages: backend,
 	})
 	if err != nil {
 		t.Fatal(err)
