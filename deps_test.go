@@ -23,6 +23,10 @@ interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
 github.com/cedar-policy/cedar-go                        < ruleset
+strictjson, github.com/google/jsonschema-go             < contract
+contract                                                < ruleset
+inject                                                  < modality
+modality, contract                                      < admission
 lex                                                     < inject
 strictyaml, secret, inject                              < impact/fact
 impact/fact                                             < impact/know
@@ -113,7 +117,8 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, witness, dataflow, rollback`
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, ` +
+	`witness, dataflow, rollback, contract, modality`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -50,6 +50,7 @@ const (
 	EventRunRegistered EventType = "RUN_REGISTERED"    // a run of an agent was registered
 	EventRunEnded      EventType = "RUN_ENDED"         // a run has ended
 	EventRunBound      EventType = "RUN_BOUND"         // what is done in a harness's session counts as done in a run
+	EventMessage       EventType = "MESSAGE"           // what became of a message between agents
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
@@ -88,7 +89,7 @@ func EventTypes() []EventType {
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,
-		EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
+		EventMessage, EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -67,6 +67,7 @@ type commands struct {
 	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
 	Agent       agentCommand       `cmd:"" aliases:"agents" help:"Add, list and revoke agents and their tokens."`
+	Messages    messagesCommand    `cmd:"" help:"List and show the messages that agents have sent each other."`
 	Runs        runsCommand        `cmd:"" help:"List and show the runs that agents have registered or were delegated."`
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`

@@ -25,7 +25,11 @@ func (m *moving) trip(on, trigger, why string, order *interlock.Order) {
 	}
 	b := phase.Trip(was.Breaker, order != nil, m.now)
 	m.breaker(on, b, from, trigger, why, interlock.EventBreaker, order)
-	if scope, whose, _ := ledger.Actors(on); m.tier >= 2 {
+	scope, whose, _ := ledger.Actors(on)
+	if scope == ledger.HoldAgent {
+		m.quarantine(on)
+	}
+	if m.tier >= 2 {
 		m.tighten(Tightening{Scope: scope, Key: whose, To: phase.Alternate, Trigger: phase.TriggerBreaker, Why: why}, nil)
 	}
 }

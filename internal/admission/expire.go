@@ -13,8 +13,8 @@ import (
 
 // Expire records of every request whose time has passed that nobody answered it, or that nobody used the answer. It changes
 // no decision, because a request's time is looked at wherever the request is used; without it the log would not say how a
-// request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent, and for
-// phases that have become stricter because nobody resolved them. It returns
+// request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent, for
+// phases that have become stricter because nobody resolved them, and for messages that nobody has received. It returns
 // how many it recorded.
 func (a *Admission) Expire(ctx context.Context) (int, error) {
 	now, recorded := a.config.Now().UTC(), 0
@@ -46,7 +46,11 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 		return recorded + lapsed, err
 	}
 	moved, err := a.moveDue(ctx, now)
-	return recorded + lapsed + killed + moved, err
+	if err != nil {
+		return recorded + lapsed + killed + moved, err
+	}
+	unheard, err := a.expireMessages(ctx, now)
+	return recorded + lapsed + moved + unheard, err
 }
 
 // maxAtOnce bounds how much of what is overdue is ended at once; the rest is when it is next looked for.

@@ -3,9 +3,11 @@ package admission
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
 )
 
 // A Ledger is what pages and lists read: so many rows of a kind at a time, however many there are.
@@ -144,4 +146,35 @@ func (a *Admission) Pending(ctx context.Context, limit int) (int, error) {
 // RunsUnder returns runs under one of their marks, newest first. Without a limit it is all of them.
 func RunsUnder(ctx context.Context, from Ledger, mark string, limit int) (List[interlock.Run], error) {
 	return listed[interlock.Run](ctx, from, under(ledger.Run, mark), ledger.Before(-1, limit))
+}
+
+// LettersUnder returns messages under one of their marks with their contents, newest first. Without a limit it is all of them.
+func LettersUnder(ctx context.Context, from Ledger, mark string, limit int) (List[ledger.MessageBody], error) {
+	return listed[ledger.MessageBody](ctx, from, under(ledger.Message, mark), ledger.Before(-1, limit))
+}
+
+// WaitsFor says why a message waits for a person, for one who is asked; nothing where it does not. Whether its receiver's type takes what
+// nobody could look into is not known here.
+func WaitsFor(ctx context.Context, from interface {
+	Load(context.Context, ...ledger.Ref) ([]ledger.Row, int64, error)
+}, m ledger.MessageBody, now time.Time) (why []string, err error) {
+	if m.Status != interlock.MessageWaiting {
+		return nil, nil
+	}
+	p := &post{m: m}
+	rows, _, err := from.Load(ctx, p.refs()...)
+	if err != nil {
+		return nil, err
+	}
+	var standing ledger.Standing
+	book := ledger.NewBook()
+	for _, row := range rows {
+		if err := book.Into(row, &standing); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range p.waits(&ruleset.Type{}, &standing, now) {
+		why = append(why, f.Reason)
+	}
+	return why, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 )
@@ -92,8 +93,11 @@ func holdsOver(standing ledger.Standing, r interlock.Requester, now time.Time) (
 
 // actOf is an action as holds are held against it. One that nobody can read changes something.
 func actOf(r interlock.Requester, analysis impact.Analysis) phase.Act {
-	return phase.Act{Agent: r.Agent, Changes: changes(analysis.Impacts),
-		Messages: slices.ContainsFunc(analysis.Impacts, func(i interlock.Impact) bool { return i.Kind == interlock.ImpactMessage })}
+	between := func(i interlock.Impact) bool { return i.Has(fact.TraitAgents) } // which changes nothing in the world
+	return phase.Act{Agent: r.Agent, Changes: changes(slices.DeleteFunc(slices.Clone(analysis.Impacts), between)),
+		Messages: slices.ContainsFunc(analysis.Impacts, func(i interlock.Impact) bool {
+			return i.Kind == interlock.ImpactMessage || between(i)
+		})}
 }
 
 // phased is what the holds over a requester object to an action.
@@ -113,9 +117,8 @@ func phased(over []ledger.HoldBody, act phase.Act, tier int) (found []interlock.
 	return found
 }
 
-// sinceHeld leaves out the approvals that were given before a phase was what it is: whoever gave them did not know of it.
-func sinceHeld(approvals []interlock.ApprovalRequest, over []ledger.HoldBody) []interlock.ApprovalRequest {
-	var since time.Time
+// sinceHeld leaves out the approvals that were given before a phase was what it is, or before a given time: whoever gave them did not know of it.
+func sinceHeld(approvals []interlock.ApprovalRequest, over []ledger.HoldBody, since time.Time) []interlock.ApprovalRequest {
 	for n := range over {
 		if over[n].Breaker == nil && over[n].Since.After(since) {
 			since = over[n].Since

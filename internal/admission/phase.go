@@ -216,8 +216,19 @@ func (m *moving) moved(h ledger.HoldBody, from phase.Phase, order *interlock.Ord
 		says: h.Name() + " went from phase " + record.From.Title() + " to " + record.To.Title() + ": " + h.Why})
 }
 
-// isolate has what an agent asked, and what it was allowed and has not used, expire.
+// quarantine has what an agent has sent, and nobody has received, wait for a person.
+func (m *moving) quarantine(name string) {
+	b := m.counts[name]
+	b.Name, b.Isolated = name, m.now
+	m.counts[name] = b
+	m.change.Writes = append(slices.DeleteFunc(m.change.Writes, func(r ledger.Row) bool {
+		return r.Kind == ledger.Breaker && r.Key == name
+	}), ledger.Rows(b)...)
+}
+
+// isolate has what an agent asked, and what it was allowed and has not used, expire, and quarantines what it has sent.
 func (m *moving) isolate(agent string) {
+	m.quarantine(ledger.HoldName(ledger.HoldAgent, agent))
 	for _, mark := range []string{ledger.Is(interlock.RequestPending), ledger.Harnessed, ledger.Is(interlock.RequestApproved)} {
 		rows, _, err := m.a.config.Store.Scan(m.ctx, under(ledger.Request, mark), ledger.Every(maxAtOnce))
 		m.err = errors.Join(m.err, err)

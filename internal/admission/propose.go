@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
-	"interlock/internal/strictjson"
 )
 
 // Propose decides one action and records the decision before it answers. What can't be decided or recorded is a Deny that
@@ -24,8 +22,12 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
-	p, began := Case{Proposal: proposed, Way: way}, a.config.Now()
-	defer a.observed(&proposed, &answer)()
+	return a.propose(ctx, Case{Proposal: proposed, Way: way})
+}
+
+func (a *Admission) propose(ctx context.Context, p Case) (answer interlock.Answer) {
+	began := a.config.Now()
+	defer a.observed(&p.Proposal, &answer)()
 	defer func() { a.pulse.beat(a.config.Now().Sub(began)) }()
 	defer func() {
 		if r := recover(); r != nil {
@@ -65,8 +67,10 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
-	case interlock.CheckUses(p.Uses) != nil:
+ case interlock.CheckUses(p.Uses) != nil:
 		return interlock.CheckUses(p.Uses)
+ case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
+		return interlock.Errorf(interlock.CodeInvalid, "/action/tool", "is Interlock's own; send and receive messages by POST /v1/messages")
 	case !p.Handover.Valid():
 		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered, certain, gateway or unsure")
 	}
@@ -76,7 +80,7 @@ func validate(p Case) error {
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *issued, err error) {
-	said, also := p.Loop, append(alsoRead(p), recentOf(p)...)
+	said, also := p.Loop, slices.Concat(alsoRead(p), recentOf(p), p.post.refs())
 	var g ground
 	var last shadowed
 	who := p.Requester // as the door names it
@@ -139,6 +143,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
 			return change, err
 		}
+		if err := a.posted(&p, &change, standing, answer.Decision, now); err != nil {
+			return change, err
+		}
 		if over {
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
@@ -184,8 +191,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 // that lost a race repeats the decision and not what is slow.
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
+	letter := p.post.objects(a, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(p.over, p.overBudget(analysis, now), limits), now)
+ return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), limits), now)
 	}
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
@@ -437,37 +445,6 @@ func (a *Admission) event(ctx context.Context, kind interlock.EventType, r inter
 		return ledger.Receipt{}, err
 	}
 	return a.config.Store.Commit(ctx, ledger.Change{Events: []ledger.Draft{draft}})
-}
-
-// redacted returns the proposal as it may be recorded and shown: the same action with its secrets replaced.
-func (a *Admission) redacted(p interlock.Proposal) interlock.Proposal {
-	p.Action.Input = a.redact(p.Action.Input)
-	p.Action.Hint = a.redact(p.Action.Hint)
-	if len(p.Action.Arguments) > 0 {
-		p.Action.Arguments = a.redactedArguments(p.Action.Arguments)
-	}
-	return p
-}
-
-func (a *Admission) redact(text string) string {
-	clean, _ := a.config.Redact(text)
-	return clean
-}
-
-// redactedArguments redacts inside the JSON text; if that breaks the JSON, the whole value is withheld.
-func (a *Admission) redactedArguments(arguments json.RawMessage) json.RawMessage {
-	clean, kinds := a.config.Redact(string(arguments))
-	if len(kinds) == 0 {
-		return arguments
-	}
-	if canonical, err := strictjson.Canonical([]byte(clean)); err == nil {
-		return canonical
-	}
-	return json.RawMessage(`{"redacted":true}`)
-}
-
-func (a *Admission) redactedDecision(d interlock.Decision) interlock.Decision {
-	return auditlog.RedactDecision(d, a.config.Redact)
 }
 
 // code and reason turn an error into what an agent may read: the message of an *interlock.Error, else nothing specific.

@@ -282,6 +282,11 @@ func (r *registering) delegates(run *interlock.Run, standing ledger.Standing) er
 				"what the agent %.80s has begun may be delegated on %d times (tier, runs.depth)", by.Agent, deep)
 		}
 	}
+	t := standing.Tally(ledger.RunTally(run.Orchestration))
+	if _, turns, fits := t.Drive(run.Chain[0].Agent, r.to); turns > r.rules.Runs().Turns || !fits {
+		return interlock.Errorf(interlock.CodeLimited, "/agent", "these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
+			r.rules.Runs().Turns, decides(r.rules.Runs()))
+	}
 	return r.responsive(standing)
 }
 
@@ -366,6 +371,9 @@ func (a *Admission) registration(r *registering, run interlock.Run, standing led
 	})
 	count(r.spawner(run), func(t *ledger.RunCountBody) {
 		t.Spawned = t.Spawned.Since(r.now, maxBox).With(r.now, maxBox, maxSpawned)
+		if run.Parent != "" { // whoever delegates drives whoever it is delegated to
+			*t, _, _ = t.Drive(run.Chain[0].Agent, run.Agent)
+		}
 	})
 	if run.Task != "" {
 		count(ledger.TaskTally(run.Agent, run.Task), func(t *ledger.RunCountBody) { t.Attempts++ })

@@ -29,10 +29,7 @@ func (a *Admission) Turn(ctx context.Context, by interlock.Requester, id, conver
 	}
 	conversation = a.redact(conversation)
 	bounds := a.force.Load().Rules.Runs()
-	decides := bounds.Resolver
-	if decides == "" {
-		decides = "a human"
-	}
+	decides := decides(bounds)
 	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {
 		return a.groundOfTurn(ctx, load, by.Agent, id)
 	}, func(standing ledger.Standing) (ledger.Change, error) {

@@ -52,4 +52,5 @@ type Case struct {
 	limited []auditlog.Limited    // where that was a limit, what it found
 	spent   []budgeted            // what was found of the budgets that its agent works on
 	over    []interlock.Finding   // and what that objects
+	post    *post                 // the message that it is about; nil: it is about none
 }

@@ -52,6 +52,10 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")
+	case interlock.EventMessage:
+		t.add("message", "id", "from", "to", "type")
+		t.say(t.text("what"))
+		t.add("violation", "agent", "at", "why")
 	case interlock.EventTurn:
 		var turn, most int
 		t.read("turn", &turn)

@@ -119,6 +119,12 @@ func TestTelling(t *testing.T) {
 		interlock.EventRunEnded: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Status: interlock.RunCompleted}},
 			"run_1 · claude · completed"}},
 		interlock.EventRunBound: {{auditlog.BindingRecord{Run: "run_1", Session: "s1"}, "run_1 · s1"}},
+		interlock.EventMessage: {
+			{auditlog.MessageRecord{What: "sent", Message: interlock.Message{ID: "msg_1", From: "claude", To: "builder", Type: "bill"}},
+				"msg_1 · claude · builder · bill · sent"},
+			{auditlog.MessageRecord{What: "refused", Message: interlock.Message{From: "claude", To: "builder", Type: "bill"},
+				Violation: &interlock.Violation{Agent: "claude", At: "/amount", Why: "is missing"}},
+				"claude · builder · bill · refused · claude · /amount · is missing"}},
 		interlock.EventTurn: {{auditlog.TurnRecord{Run: "run_1", Conversation: "prices", Turn: 10, Most: 10, Decides: "olga"},
 			"run_1 · prices · turn 10 of 10 · decided by olga"}},
 		interlock.EventTokenIssued:    {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},

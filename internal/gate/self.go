@@ -103,10 +103,14 @@ func harmlessCall(i *interlock.Impact) bool {
 		return path.Base(strings.Fields(i.Via + " -")[0]) == program
 	case interlock.ImpactNetwork:
 		for _, end := range [...]string{"/v1/decide", "/v1/outcome", "/access/v1/evaluation",
-			"/access/v1/evaluations", "/healthz", "/v1/runs", "/v1/heartbeat"} {
+			"/access/v1/evaluations", "/healthz", "/v1/runs", "/v1/heartbeat", "/v1/messages"} {
 			if strings.HasSuffix(i.Target, end) {
 				return true
 			}
+		}
+		if _, rest, named := strings.Cut(i.Target, "/v1/messages/msg_"); named {
+			_, what, _ := strings.Cut(rest, "/")
+			return contains(what, "receive", "acknowledge")
 		}
 		_, rest, named := strings.Cut(i.Target, "/v1/runs/run_")
 		_, what, _ := strings.Cut(rest, "/")

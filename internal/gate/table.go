@@ -79,6 +79,8 @@ var rows = Table{
 	{Name: "scope", Check: Scope, Counts: true},
 	{Name: "type", Check: Type, Counts: true},
 	{Name: "cedar", Check: Cedar, Counts: true},
+	{Name: NameMessage, Each: true, Counts: true}, // admission finds it, and the next: they look at what is sent
+	{Name: NameDelivery, Each: true},
 	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Counts: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
 	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true, Counts: true},
@@ -101,6 +103,13 @@ const NameAdmission = "admission"
 
 // NameKill is the gate of a stop of everything, which holds in every mode.
 const NameKill = "kill"
+
+// NameMessage is the gate of what an agent sends another where the sender is at fault, and NameDelivery where nobody is, or not whoever
+// asks to receive it.
+const (
+	NameMessage  = "message"
+	NameDelivery = "delivery"
+)
 
 // Of returns a gate's row. A gate that is not in the table has one that allows nothing to be taken from what it says.
 func (t Table) Of(name string) Row {

@@ -193,7 +193,7 @@ func onPath(i *interlock.Impact) bool {
 	switch i.Kind {
 	case interlock.ImpactRead, interlock.ImpactWrite, interlock.ImpactDelete, interlock.ImpactPersist, interlock.ImpactPrivilege,
 		interlock.ImpactCredential:
-		return !onDatabase(i) && !onHost(i)
+		return !onDatabase(i) && !onHost(i) && !i.Has(fact.TraitAgents)
 	}
 	return false
 }

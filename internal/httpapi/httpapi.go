@@ -145,6 +145,8 @@ type Config struct {
 	Telemetry Telemetry                   // optional: takes in what is reported as used, over OTLP
 	// optional: whose usage a token of a harness reports
 	UsageAgent func(token string) (agent string, ok bool)
+	// optional: carries messages between agents
+	Messages Messages
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
@@ -269,12 +271,16 @@ const (
 	routeHeartbeat
 	routeBind
 	routeTelemetry
+	routeMessages
+	routeWaiting
+	routeReceive
+	routeAcknowledge
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge"}
 
 func routeOf(path string) route {
 	switch path {
@@ -286,6 +292,10 @@ func routeOf(path string) route {
 		return routeHeard
 	case "/v1/runs":
 		return routeRuns
+	case "/v1/messages":
+		return routeMessages
+	case "/v1/messages/waiting":
+		return routeWaiting
 	case "/v1/heartbeat":
 		return routeHeartbeat
 	case "/v1/whatif":
@@ -322,6 +332,9 @@ func routeOf(path string) route {
 	if _, reports := telemetrySignal(path); reports {
 		return routeTelemetry
 	}
+	if _, of := messagePath(path); of != routeUnknown {
+		return of
+	}
 	if governs(path) {
 		return routeGovernance
 	}
@@ -350,7 +363,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeTelemetry:
+		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -407,6 +420,8 @@ func (x *exchange) hand() {
 		x.runs()
 	case routeTelemetry:
 		x.telemetry()
+	case routeMessages, routeWaiting, routeReceive, routeAcknowledge:
+		x.messages()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

@@ -29,6 +29,8 @@ const anID = "apr_0123456789ab"
 // aRun is what may stand there in the path of a run.
 const aRun = "run_0123456789abcdef01234567"
 
+const aMessage = "msg_0123456789abcdef01234567"
+
 const openAPIFile = "../../docs/openapi.yaml"
 
 // An operation is one path of the API as the document describes it. What its bodies hold is read off the types themselves.
@@ -53,6 +55,10 @@ func operations() []operation {
 		interlock.Answer
 		Trust *trustBody `json:"trust,omitempty"`
 	}
+	type messageAnswer struct {
+		interlock.Answer
+		carriedBody
+	}
 	return []operation{
 		{path: "/v1/decide", method: "post", id: "decide", body: typeOf[decideBody](), answer: typeOf[answer](),
 			also: []int{429, 503}, about: "Decide and record one action. Act only if answer is allow; everything else is a no."},
@@ -69,6 +75,14 @@ func operations() []operation {
 			also: []int{404}, about: "Count one more turn of a conversation between agents. 429: there are no more, and the message says who decides."},
 		{path: "/v1/runs/{id}/session", method: "post", id: "bindRun", body: typeOf[bindBody](), answer: typeOf[boundAnswer](),
 			also: []int{404}, about: "Have what a harness does in one of its sessions count as done in a run, where types are in use."},
+		{path: "/v1/messages", method: "post", id: "sendMessage", body: typeOf[messageBody](), answer: typeOf[messageAnswer](), also: []int{404, 409},
+			about: "Send another agent a message, in a registered run. It was sent only if answer is allow."},
+		{path: "/v1/messages/waiting", method: "get", id: "waitingMessages", answer: typeOf[waitingAnswer](),
+			about: "List what was sent to this agent and is not acknowledged, without contents."},
+		{path: "/v1/messages/{id}/receive", method: "post", id: "receiveMessage", body: typeOf[receiveBody](), answer: typeOf[messageAnswer](),
+			also: []int{404}, about: "Receive a message: its content comes only if answer is allow."},
+		{path: "/v1/messages/{id}/acknowledge", method: "post", id: "acknowledgeMessage", body: typeOf[receiveBody](), answer: typeOf[acknowledgedAnswer](),
+			also: []int{404, 409}, about: "Say that a message was dealt with: its content is kept no longer."},
 		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
 			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
@@ -148,6 +162,9 @@ func TestOpenAPIHasEveryPath(t *testing.T) {
 		if strings.HasPrefix(o.path, "/v1/runs/") {
 			id = aRun
 		}
+		if strings.HasPrefix(o.path, "/v1/messages/") {
+			id = aMessage
+		}
 		if route := routeOf(strings.ReplaceAll(o.path, "{id}", id)); route == routeUnknown || route == routeGovernance {
 			t.Errorf("%s is described and not served", o.path)
 		}
@@ -209,7 +226,7 @@ func (d *apiDocument) check(request, response string) (id, problem string) {
 		return "", err.Error()
 	}
 	for _, o := range operations() {
-		if o.path != runIDs.ReplaceAllString(requestIDs.ReplaceAllString(target.Path, "{id}"), "{id}") || strings.ToLower(words[0]) != o.method {
+		if o.path != messageIDs.ReplaceAllString(runIDs.ReplaceAllString(requestIDs.ReplaceAllString(target.Path, "{id}"), "{id}"), "{id}") || strings.ToLower(words[0]) != o.method {
 			continue
 		}
 		if status == http.StatusRequestHeaderFieldsTooLarge {

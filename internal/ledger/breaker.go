@@ -14,6 +14,8 @@ type BreakerBody struct {
 	Name   string      `json:"name"`             // the name of a hold on them, such as agent:builder
 	Blocks []time.Time `json:"blocks,omitempty"` // refusals that count, the newest last
 	Cycles []time.Time `json:"cycles,omitempty"` // when a machine moved it to alternate
+	// since when it was last isolated: what it had sent by then, and nobody had received, waits for a person
+	Isolated time.Time `json:"isolated,omitzero"`
 }
 
 func breakerAbout(b BreakerBody) About {

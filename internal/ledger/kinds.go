@@ -33,6 +33,7 @@ const (
 	Signal     = "signal"     // what observers told of an agent last
 	Run        = "run"        // a piece of work that an agent registered, or that was delegated to it
 	RunCount   = "run_count"  // what is counted of runs: of an agent, of an orchestration, of a task
+	Message    = "message"    // what one agent has sent another, until that is done with it
 	Alive      = "alive"      // when an agent said last that it is there
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
@@ -210,6 +211,8 @@ func Kinds() []Kind {
 			next: runNext, owner: runOwner},
 		{Name: RunCount, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(runCountAbout, nil, runCountInto),
 			next: runCountNext, owner: runCountOwner},
+		{Name: Message, Writer: ByAction, Proved: "", Lives: "until it is acknowledged, or its time is over", body: of(messageAbout, nil, messageInto),
+			next: messageNext, owner: messageOwner},
 		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
 			body: of(aliveAbout, nil, nil)},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),

@@ -89,6 +89,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Run, ledger.RunKey("builder", "r"), interlock.Run{ID: "r", Agent: "builder", Orchestration: "o", Parent: "p", Created: now},
 		"all", "runs\x00builder", "named\x00r", "in\x00o", "under\x00p")
 	add(ledger.RunCount, ledger.AgentTally("builder"), ledger.RunCountBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
+	add(ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "builder", To: "tester", Orchestration: "o", Sent: now, Until: now},
+		Content: []byte("hi")}, "all", "to\x00tester", "from\x00builder", "in\x00o", "due")
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list

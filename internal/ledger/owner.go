@@ -25,6 +25,7 @@ const (
 	ownerRun         = "run\x00"
 	ownerTally       = "tally\x00"
 	ownerRollback    = "rollback\x00"
+	ownerMessage     = "message\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -124,6 +125,8 @@ func (b Book) OwnerOf(ref Ref) string {
 		case Rollback, RollbackStep:
 			id, _, _ := strings.Cut(ref.Key, "/")
 			return ownerRollback + id
+		case Message:
+			return ownerMessage + ref.Key
 		}
 		return ""
 	}

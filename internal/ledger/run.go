@@ -71,6 +71,10 @@ type RunCountBody struct {
 	Spawned   Times          `json:"spawned,omitzero"`    // when runs were registered
 	Attempts  int            `json:"attempts,omitempty"`  // of the task, since it was last completed
 	Turns     map[string]int `json:"turns,omitempty"`     // of conversations in the orchestration, by their name
+	// who of the orchestration drove whom how often, by delegation and by messages: see [RunCountBody.Drive]
+	Drives map[string]map[string]int `json:"drives,omitempty"`
+	// of the orchestration: the first violation in it, after which no message passes in it
+	Halted *interlock.Violation `json:"halted,omitempty"`
 	// the agent's runs by the names that its harness gives to its sessions
 	Sessions map[string]string `json:"sessions,omitempty"`
 }

@@ -268,6 +268,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Attempts, AttemptsKey(v.Agent, v.Principal)
 		case interlock.Pin:
 			r.Kind, r.Key = Pin, PinKey(v.Server, v.Tool)
+		case MessageBody:
+			r.Kind, r.Key = Message, v.ID
 		case CounterBody:
 			r.Kind, r.Key = Counter, v.Name
 		case Done:

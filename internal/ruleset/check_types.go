@@ -83,6 +83,9 @@ func (c *checker) aType(t *Type, at string) error {
 	if err := c.typeLimits(t, at); err != nil {
 		return err
 	}
+	if err := c.messages(t, at); err != nil {
+		return err
+	}
 	return c.parameters(t.Parameters, at+"/parameters")
 }
 

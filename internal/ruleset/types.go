@@ -32,6 +32,9 @@ type Type struct {
 	Models  []string `json:"models,omitempty"`  // that its agents reason with, as their makers name them: no judge may be one of these
 	Sandbox string   `json:"sandbox,omitempty"` // name of the sandbox profile that what its agents run owes
 
+	Output []*Publication `json:"publishes,omitempty"` // messages that its agents send others
+	Input  []*Acceptance  `json:"accepts,omitempty"`   // messages that they are sent
+
 	undefined bool
 }
 

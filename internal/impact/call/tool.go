@@ -16,7 +16,11 @@ import (
 type callRun struct{ *flow.Scan }
 
 // Tool reads a call of a named tool.
-func Tool(s *flow.Scan, name string, args json.RawMessage) { callRun{s}.tool(name, args) }
+func Tool(s *flow.Scan, name string, args json.RawMessage) {
+	if r := (callRun{s}); !r.message(name, args) {
+		r.tool(name, args)
+	}
+}
 
 // File reads a call of a file tool.
 func File(s *flow.Scan, tool string, args json.RawMessage) { callRun{s}.file(tool, args) }

@@ -82,6 +82,7 @@ const (
 	TraitDatabase    = "database"       // rows, tables, databases
 	TraitInfra       = "infrastructure" // cloud resources, clusters
 	TraitPackage     = "package"        // software is installed or removed
+	TraitAgents      = "agents"         // one agent of this house sends another something, or receives it, through Interlock
 	TraitSelf        = "self"           // Interlock itself
 	TraitSelfCopy    = "self-copy"      // Interlock's program gets another name
 

@@ -46,7 +46,7 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now},
 		interlock.Run{ID: "r", Agent: "bot", Orchestration: "r", Created: storagetest.Now, Until: storagetest.Now},
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.RollbackBody{ID: "rb", Open: 1},
-		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen})
+		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m", From: "bot", To: "bat"}})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -95,7 +95,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
 		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
-		{Kind: ledger.Rollback, Key: "rb"}, {Kind: ledger.RollbackStep, Key: ledger.RollbackStepKey("rb", 1)},
+		{Kind: ledger.Message, Key: "m"}, {Kind: ledger.Rollback, Key: "rb"}, {Kind: ledger.RollbackStep, Key: ledger.RollbackStepKey("rb", 1)},
 		{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb")}, {Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb")},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
@@ -132,7 +132,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
 		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
 		ledger.Run: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
-		ledger.Rollback: "rb", ledger.RollbackStep: ledger.RollbackStepKey("rb", 1),
+		ledger.Rollback: "rb", ledger.RollbackStep: ledger.RollbackStepKey("rb", 1), ledger.Message: "m",
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
