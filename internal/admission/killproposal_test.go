@@ -13,8 +13,8 @@ import (
 	"interlock/spec"
 )
 
-// watched is a house in which people have five minutes to decline what an observer wants stopped.
-func watched(t *testing.T) *house {
+// whereObserved is a house in which people have five minutes to decline what an observer wants stopped.
+func whereObserved(t *testing.T) *house {
 	h, _ := switched(t, func(c *admission.Config) { c.KillConfirm = 5 * time.Minute })
 	return h
 }
@@ -34,7 +34,7 @@ func (h *house) wish(observer string) ledger.HoldBody {
 func TestAnObserverAsks(t *testing.T) {
 	spec.Covers(t, "EC-ENV-22")
 	for _, sweep := range []bool{false, true} {
-		h := watched(t)
+		h := whereObserved(t)
 		first := h.wish("meter")
 		if again := h.wish("meter"); !again.Since.Equal(first.Since) || h.count(interlock.EventKill) != 1 || len(h.alerts) != 1 ||
 			!strings.Contains(h.alerts[0], "kill-proposed") {
@@ -62,7 +62,7 @@ func TestAnObserverAsks(t *testing.T) {
 // TestAnObserversWishIsAnswered: an admin declines it, and only an admin; a second observer or a person confirms it at once; a clock that is set
 // back gives no time.
 func TestAnObserversWishIsAnswered(t *testing.T) {
-	h := watched(t)
+	h := whereObserved(t)
 	asked := h.wish("meter")
 	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, admission.KillID(asked), "olga")); err == nil {
 		t.Error("an operator declines it")
@@ -76,14 +76,14 @@ func TestAnObserversWishIsAnswered(t *testing.T) {
 	h.wish("fraud desk")
 	goesOn(t, h, "two observers ask", interlock.Halt)
 
-	h = watched(t)
+	h = whereObserved(t)
 	h.wish("meter")
 	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbKill, "hard", "olga")); err != nil {
 		t.Fatal(err)
 	}
 	goesOn(t, h, "a person confirms", interlock.Halt)
 
-	h = watched(t)
+	h = whereObserved(t)
 	h.wish("meter")
 	h.now = h.now.Add(-time.Hour)
 	goesOn(t, h, "the clock is set back", interlock.Halt)

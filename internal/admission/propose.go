@@ -67,9 +67,9 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
 	case p.Requester.Agent == "":
 		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
- case interlock.CheckUses(p.Uses) != nil:
+	case interlock.CheckUses(p.Uses) != nil:
 		return interlock.CheckUses(p.Uses)
- case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
+	case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
 		return interlock.Errorf(interlock.CodeInvalid, "/action/tool", "is Interlock's own; send and receive messages by POST /v1/messages")
 	case !p.Handover.Valid():
 		return interlock.Errorf(interlock.CodeInvalid, "/handover", "is not known; name offered, certain, gateway or unsure")
@@ -193,7 +193,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	now time.Time) (decision evaluation, invalid, err error) {
 	letter := p.post.objects(a, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
- return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), limits), now)
 	}
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
