@@ -72,7 +72,7 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 	over := holdsOver(standing, c.Requester, now)
 	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
-		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier), limits)
+		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier, now), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }

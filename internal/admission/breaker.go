@@ -62,6 +62,9 @@ func (a *Admission) watched(ctx context.Context, p *Case, g *ground, change *led
 	if !handed && d.Answer.Allowed() {
 		m.probe(over, d)
 	}
+	if d.Mode == interlock.Enforcing && !interlock.Canary(p.Proposal, d) {
+		m.served(over, p, d, handed)
+	}
 	agent := standing.Agents[p.Requester.Agent]
 	m.tier = p.under.tierFor(agent)
 	if m.tier == 0 || handed || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) {

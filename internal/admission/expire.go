@@ -13,9 +13,9 @@ import (
 
 // Expire records of every request whose time has passed that nobody answered it, or that nobody used the answer. It changes
 // no decision, because a request's time is looked at wherever the request is used; without it the log would not say how a
-// request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent, and for
-// phases that have become stricter because nobody resolved them. It returns
-// how many it recorded.
+// request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent, for
+// phases that have become stricter because nobody resolved them, for agents that were lost, and for what has healed. It returns how
+// many it recorded.
 func (a *Admission) Expire(ctx context.Context) (int, error) {
 	now, recorded := a.config.Now().UTC(), 0
 	late, err := a.overdue(ctx, now, maxAtOnce)
@@ -41,8 +41,14 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	if err != nil {
 		return recorded + lapsed, err
 	}
-	moved, err := a.moveDue(ctx, now)
-	return recorded + lapsed + moved, err
+	recorded += lapsed
+	for _, look := range []func(context.Context, time.Time) (int, error){a.loseSilent, a.moveDue, a.healDue} {
+		moved, err := look(ctx, now)
+		if recorded += moved; err != nil {
+			return recorded, err
+		}
+	}
+	return recorded, nil
 }
 
 // maxAtOnce bounds how much of what is overdue is ended at once; the rest is when it is next looked for.

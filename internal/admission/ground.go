@@ -51,7 +51,8 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	if open {
 		g.reads = append(g.reads, chainRefs(run)...) // what it was delegated by
 	} else if id != "" && id != r.Run {
-		g.reads = append(g.reads, key(ledger.Run, ledger.RunKey(r.Agent, id))) // a session is bound to it
+		g.reads = append(g.reads, key(ledger.Run, ledger.RunKey(r.Agent, id)), // a session is bound to it
+			under(ledger.Hold, ledger.Over(ledger.HoldRun, id)))
 	}
 	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil {
 		return g, err

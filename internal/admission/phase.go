@@ -21,6 +21,8 @@ type Tightening struct {
 	Only    string      // the one agent that goes on in contingency
 	Trigger string      // one of package phase's
 	Why     string      // one sentence, without anything of an action
+
+	heals time.Time // of the system in alternate for one agent's loss: when that may have healed
 }
 
 // Tighten moves something to a stricter phase, or opens its breaker, without anybody's order: for signals, timers and whatever else
@@ -137,15 +139,22 @@ func (m *moving) tighten(t Tightening, order *interlock.Order) {
 		m.cycle(name, &t)
 	}
 	if t.To.Compare(before.Phase) <= 0 {
+		if t.Trigger == phase.TriggerSpread && !before.Heals.IsZero() { // it is no longer for one agent's loss alone
+			before.Heals = time.Time{}
+			m.put(before)
+		}
 		return
 	}
 	h := ledger.HoldBody{Scope: t.Scope, Key: t.Key, Cause: interlock.EventPhase, Why: t.Why, Since: m.now,
-		Hold: phase.Hold{Phase: t.To, Trigger: t.Trigger, Only: before.Only}}
+		Hold: phase.Hold{Phase: t.To, Trigger: t.Trigger, Only: before.Only, Instead: before.Instead, Heals: t.heals}}
 	if t.Only != "" {
 		h.Only = t.Only
 	}
 	if t.To == phase.Alternate && m.tier >= 2 {
 		h.Deadline = m.now.Add(phase.MaxAlternate)
+	}
+	if t.Scope == ledger.HoldAgent && before.Phase == "" {
+		m.replace(&h, order != nil)
 	}
 	m.moved(h, before.Phase, order)
 	if t.Scope == ledger.HoldAgent && before.Phase == "" {
@@ -153,7 +162,7 @@ func (m *moving) tighten(t Tightening, order *interlock.Order) {
 	}
 	if t.Scope == ledger.HoldAgent && m.tier >= 2 {
 		m.tighten(Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Alternate, Trigger: phase.TriggerSpread,
-			Why: name + " is isolated"}, nil)
+			Why: name + " is isolated", heals: h.Heals}, nil)
 	}
 	if t.Scope == ledger.HoldLayer && t.To == phase.Emergency && m.stopped() > 1 {
 		m.tighten(Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Trigger: phase.TriggerLayers,
@@ -196,6 +205,9 @@ func (m *moving) moved(h ledger.HoldBody, from phase.Phase, order *interlock.Ord
 		record.Proof = proof[0]
 	}
 	if h.Phase == phase.Primary || h.Phase == "" {
+		if instead := m.holds[h.Name()].Instead; instead != "" { // whoever stood in is done with that
+			m.end(ledger.BackupName(instead))
+		}
 		m.end(h.Name())
 	} else {
 		m.put(h)

@@ -157,7 +157,7 @@ func (a *Admission) loosenPhase(ctx context.Context, c *carrying) error {
 		return err
 	}
 	after := ledger.HoldBody{Scope: before.Scope, Key: before.Key, Cause: interlock.EventPhase, Why: kept.Reason, Since: m.now,
-		Hold: phase.Hold{Phase: d.To, Trigger: phase.TriggerOrder}}
+		Hold: phase.Hold{Phase: d.To, Trigger: phase.TriggerOrder, Instead: before.Instead}}
 	switch d.To {
 	case phase.Contingency:
 		after.Only = d.Only

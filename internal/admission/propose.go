@@ -91,6 +91,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
+		if !p.healed && mayHeal(holdsOver(standing, p.Requester, now), now) {
+			return ledger.Change{}, errHeals
+		}
 		standing, uncounted := a.counted(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
 		if err != nil {
@@ -149,7 +152,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return change, a.alert(&change, p.Requester, invalid)
 	}
 	receipt, err := a.commitOn(ctx, true, on, build)
-	for p.objects(err) {
+	for p.objects(err) || a.healed(ctx, &p, err) {
 		receipt, err = a.commitOn(ctx, false, on, build)
 	}
 	if errors.Is(err, errUnsure) {

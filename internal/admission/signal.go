@@ -76,6 +76,15 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		}
 		answer.Tightened = ledger.HoldName(t.Scope, t.Key)
 	}
+	if s.Kind == interlock.SignalHealth && level.Severity == limit.Critical {
+		on, err := a.lose(ctx, s.Agent, "does not answer, as an observer tells")
+		if err != nil {
+			return answer, err
+		}
+		if on != "" {
+			answer.Tightened = on
+		}
+	}
 	a.signals.Lock()
 	defer a.signals.Unlock()
 	ref := key(ledger.Signal, ledger.SignalKey(s))

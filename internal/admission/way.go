@@ -50,4 +50,5 @@ type Case struct {
 	met     map[ledger.Spend]bool // what of that found too little left
 	limited []auditlog.Limited    // where that was a limit, what it found
 	over    []interlock.Finding   // and what that objects
+	healed  bool                  // it was looked whether something it is under has healed
 }

@@ -207,7 +207,7 @@ func Kinds() []Kind {
 		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
 			body: of(aliveAbout, nil, nil)},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
-			owner: holdOwner},
+			next: holdNext, owner: holdOwner},
 		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},
 		{Name: Tally, Writer: ByAction, Proved: "", Lives: "half an hour after the last action", swept: true,
 			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},

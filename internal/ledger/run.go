@@ -119,6 +119,7 @@ const AliveFor = 24 * time.Hour
 type AliveBody struct {
 	Agent string    `json:"agent"`
 	At    time.Time `json:"at"`
+	Lost  bool      `json:"lost,omitempty"` // it was not heard in time since, and the log says so
 }
 
 func aliveAbout(a AliveBody) About {

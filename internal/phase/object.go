@@ -18,6 +18,9 @@ type Hold struct {
 	Snapshot string    `json:"snapshot,omitempty"`  // the digest of what stood before
 	Cause    *Cause    `json:"root_cause,omitzero"` // the first of the two words by which emergency is left
 	Breaker  *Breaker  `json:"breaker,omitempty"`   // of a hold that is an open breaker
+	Backup   *Backup   `json:"backup,omitempty"`    // of a hold on an agent that stands in for another
+	Instead  string    `json:"instead,omitempty"`   // the agent that stands in for the one it is on
+	Heals    time.Time `json:"heals,omitzero"`      // from then on a machine looks whether it may be left; never, if none is given
 }
 
 // A Cause is what somebody says emergency came of, before somebody else answers for leaving it.
@@ -40,6 +43,9 @@ const (
 	TriggerLayers  = "layers"    // two layers of control are in emergency
 	TriggerSignal  = "signal"    // any other signal of a machine
 	TriggerProbe   = "half-open" // the one action that a half-open breaker let run was refused
+	TriggerLoss    = "loss"      // an agent that others need does not answer
+	TriggerHealed  = "healed"    // a backup has stood in for so long without being refused anything
+	TriggerBox     = "time box"  // the time of a run is over
 )
 
 // The scopes of holds on agents. The names stand in stores.

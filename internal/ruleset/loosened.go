@@ -36,7 +36,7 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 			out = append(out, "policy.deny "+glob)
 		}
 	}
-	if to.maso.Tier < from.maso.Tier {
+	if loosenedMaso(from, to) {
 		out = append(out, "maso")
 	}
 	limits, err := loosenedLimits(from, to)

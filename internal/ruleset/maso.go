@@ -1,28 +1,97 @@
 package ruleset
 
+import "time"
+
 // MasoRules say how much of MASO's execution control is in force.
 type MasoRules struct {
 	// how far agents act by themselves: 1 supervised, 2 managed, 3 autonomous. From 1 on breakers count refusals, from 2 on one
 	// that trips moves its agent to phase A. 0 is off
 	Tier int `json:"tier"`
+	// at tier 3, when a machine may leave phase A again; without it only people do
+	SelfHeal *SelfHeal `json:"self_heal,omitempty"`
+	// how long a backup only reads, 15 minutes if none is given
+	ReadOnly Span `json:"read_only,omitempty"`
+}
+
+// SelfHeal says when phase A is left without a person: once a backup has read and then written without being refused anything.
+type SelfHeal struct {
+	After Span `json:"after,omitempty"` // since the loss, at the earliest; 30 minutes, if none is given
 }
 
 // maxTier is the highest tier.
 const maxTier = 3
 
+// maxHealing bounds how long a backup only reads, and when an alternate heals: past two days it is contingency.
+const maxHealing = 48 * time.Hour
+
 // Maso returns what is in force: of several documents the highest tier, which is the one that watches most closely.
 func (r *Ruleset) Maso() MasoRules { return r.maso }
 
+// Healing is how a loss heals, as package phase reckons with it.
+type Healing struct {
+	Machine  bool // a machine may leave alternate
+	ReadOnly time.Duration
+	After    time.Duration
+}
+
+// The standards of [Healing], which are MASO's own.
+const (
+	standardReadOnly = 15 * time.Minute
+	standardAfter    = 30 * time.Minute
+)
+
+// Healing is how a loss heals, with what holds where the ruleset says nothing.
+func (r *Ruleset) Healing() Healing {
+	how := Healing{ReadOnly: standardReadOnly, After: standardAfter}
+	if r.maso.ReadOnly > 0 {
+		how.ReadOnly = time.Duration(r.maso.ReadOnly)
+	}
+	if h := r.maso.SelfHeal; h != nil {
+		how.Machine = r.maso.Tier >= maxTier
+		if h.After > 0 {
+			how.After = time.Duration(h.After)
+		}
+	}
+	return how
+}
+
 func (r *Ruleset) addMaso(m *MasoRules) {
-	if m != nil {
-		r.maso.Tier = max(r.maso.Tier, m.Tier)
+	if m == nil {
+		return
+	}
+	r.maso.Tier = max(r.maso.Tier, m.Tier)
+	r.maso.ReadOnly = max(r.maso.ReadOnly, m.ReadOnly)
+	if m.SelfHeal != nil {
+		r.maso.SelfHeal = m.SelfHeal
 	}
 }
 
 // maso checks the part of a document.
 func (c *checker) maso(m *MasoRules) error {
-	if m != nil && (m.Tier < 0 || m.Tier > maxTier) {
+	switch {
+	case m == nil:
+		return nil
+	case m.Tier < 0 || m.Tier > maxTier:
 		return c.doc.Errorf("/maso/tier", "tier must be from 0, which is off, to %d", maxTier)
+	case time.Duration(m.ReadOnly) > maxHealing:
+		return c.doc.Errorf("/maso/read_only", "read_only is at most %s", maxHealing)
+	case m.SelfHeal == nil:
+		return nil
+	case m.Tier < maxTier:
+		return c.doc.Errorf("/maso/self_heal", "only what acts by itself heals by itself; say tier: %d, or leave self_heal out", maxTier)
+	case c.loader.ruleset.maso.SelfHeal != nil:
+		return c.doc.Errorf("/maso/self_heal", "another document says when phases heal; say it in one place")
+	case time.Duration(m.SelfHeal.After) > maxHealing:
+		return c.doc.Errorf("/maso/self_heal/after", "after is at most %s", maxHealing)
 	}
 	return nil
+}
+
+// loosenedMaso reports whether one ruleset watches less closely than another, or leaves a phase sooner.
+func loosenedMaso(from, to *Ruleset) bool {
+	was, is := from.Healing(), to.Healing()
+	if to.maso.Tier < from.maso.Tier || is.ReadOnly < was.ReadOnly {
+		return true
+	}
+	return is.Machine && (!was.Machine || is.After < was.After)
 }
