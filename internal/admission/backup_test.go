@@ -322,7 +322,7 @@ func TestWhatDoesNotHeal(t *testing.T) {
 		h := lossTeam(t, test.rules)
 		test.do(h)
 		h.now = h.now.Add(10 * time.Minute)
-		for range 5 {
+		for range 4 {
 			h.now = h.now.Add(time.Minute)
 			h.sweep()
 		}
