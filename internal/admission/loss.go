@@ -13,8 +13,8 @@ import (
 )
 
 // lose does what an agent's type says is to be done when it does not answer: another stands in for it, what it was part of stands still,
-// or the others go on and the log says so. It may be called again for the same loss. It names what it has tightened, if anything.
-func (a *Admission) lose(ctx context.Context, agent, why string) (tightened string, err error) {
+// or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called again for the same loss. It names what it has tightened, if anything.
+func (a *Admission) lose(ctx context.Context, agent, why string, within ...string) (tightened string, err error) {
 	rules := a.force.Load().Rules
 	t, err := a.typeOf(ctx, rules, agent)
 	if err != nil || !t.Critical {
@@ -42,7 +42,7 @@ func (a *Admission) lose(ctx context.Context, agent, why string) (tightened stri
 		}
 	}
 	if !found { // what it was part of first: were this process to end here, the agent would still be taken for lost
-		if err := a.haltRuns(ctx, agent, why); err != nil {
+		if err := a.haltRuns(ctx, agent, why, within); err != nil {
 			return "", err
 		}
 	}
@@ -50,11 +50,14 @@ func (a *Admission) lose(ctx context.Context, agent, why string) (tightened stri
 }
 
 // haltRuns suspends every orchestration that an agent has an open run in.
-func (a *Admission) haltRuns(ctx context.Context, agent, why string) error {
+func (a *Admission) haltRuns(ctx context.Context, agent, why string, within names) error {
 	open, err := listed[interlock.Run](ctx, a, under(ledger.Run, ledger.RunsOf(agent)), ledger.Span{From: ledger.Every(0).From,
 		UpTo: ledger.Every(0).UpTo})
 	for _, run := range open.Rows {
-		err = errors.Join(err, a.Tighten(ctx, Tightening{Scope: ledger.HoldRun, Key: run.Orchestration, To: phase.Contingency,
+		within.add(run.Orchestration)
+	}
+	for _, root := range within {
+		err = errors.Join(err, a.Tighten(ctx, Tightening{Scope: ledger.HoldRun, Key: root, To: phase.Contingency,
 			Trigger: phase.TriggerLoss, Why: "it was part of this, and nobody stands in for it: " + agent + " " + why}))
 	}
 	return err

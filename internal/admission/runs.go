@@ -86,7 +86,8 @@ func (a *Admission) RegisterRun(ctx context.Context, by interlock.Requester, q i
 
 // failOver does what is to be done when an agent does not answer that work was to be given to, and says who stands in, if anybody does.
 func (a *Admission) failOver(ctx context.Context, r *registering, cause error) error {
-	if _, err := a.lose(ctx, r.to, "does not answer, and work was to be given to it"); err != nil {
+	parent, _ := r.ground.Run(r.by.Agent, r.q.Parent)
+	if _, err := a.lose(ctx, r.to, "does not answer, and work was to be given to it", parent.Orchestration); err != nil {
 		return err
 	}
 	standing, err := a.Ground(ctx, under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.to)))

@@ -98,7 +98,7 @@ func (h *HoldBody) State() string {
 	case h.Breaker != nil:
 		return "breaker " + h.Breaker.State
 	case h.Backup != nil:
-		return "backup for " + h.Backup.For
+		return "service for " + h.Backup.For
 	}
 	return "phase " + h.Phase.Title()
 }
