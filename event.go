@@ -45,6 +45,9 @@ const (
 	EventRunRegistered EventType = "RUN_REGISTERED"    // a run of an agent was registered
 	EventRunEnded      EventType = "RUN_ENDED"         // a run has ended
 	EventRunBound      EventType = "RUN_BOUND"         // what is done in a harness's session counts as done in a run
+	EventCheckpoint    EventType = "RUN_CHECKPOINT"    // an agent keeps what it was at, before its context is rotated
+	EventRunPaused     EventType = "RUN_PAUSED"        // the time of a run is over
+	EventRunChanged    EventType = "RUN_CHANGED"       // a person gave a run more time, or accepted other constraints for it
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
@@ -81,7 +84,7 @@ func EventTypes() []EventType {
 		EventPhase, EventRootCause, EventLost, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,
+		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
 		EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}

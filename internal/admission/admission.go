@@ -71,8 +71,9 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 	now time.Time) evaluation {
 	over := holdsOver(standing, c.Requester, now)
 	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over)
+	act := actOf(c.Requester, analysis)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
-		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier, now), limits)
+		phased(over, act, e.Rules.Maso().Tier, now), filled(c.context, c.Requester, standing, act.Changes), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }

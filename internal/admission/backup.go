@@ -93,6 +93,18 @@ func (a *Admission) lossOf(ctx context.Context, agent string, t *ruleset.Type, w
 		}
 	}
 	record.Dependants = depends
+	refs := make([]ledger.Ref, 0, len(record.Work))
+	for _, w := range record.Work {
+		refs = append(refs, key(ledger.Checkpoint, ledger.RunKey(agent, w.Run)))
+	}
+	if err != nil || len(refs) == 0 {
+		return record, err
+	}
+	kept, err := a.Ground(ctx, refs...)
+	for n := range record.Work {
+		c, _ := kept.Checkpoint(agent, record.Work[n].Run)
+		record.Work[n].Checkpoint = c.Digest
+	}
 	return record, err
 }
 

@@ -42,7 +42,7 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 		return recorded + lapsed, err
 	}
 	recorded += lapsed
-	for _, look := range []func(context.Context, time.Time) (int, error){a.loseSilent, a.moveDue, a.healDue} {
+	for _, look := range []func(context.Context, time.Time) (int, error){a.loseSilent, a.moveDue, a.pauseDue, a.healDue} {
 		moved, err := look(ctx, now)
 		if recorded += moved; err != nil {
 			return recorded, err

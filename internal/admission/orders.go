@@ -61,6 +61,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbRootCause:      {reads: readMoved, find: findActor, do: (*Admission).nameCause},
 		interlock.VerbTripBreaker:    {reads: readMoved, find: findActor, do: (*Admission).tripBreaker},
 		interlock.VerbResetBreaker:   {reads: readMoved, find: findActor, do: (*Admission).resetBreaker},
+		interlock.VerbChangeRun:      {reads: readChangedRun, find: findChangedRun, do: (*Admission).changeRun},
 		interlock.VerbAdoptRules:     {do: (*Admission).adoptRules},
 		interlock.VerbAdoptSettings:  {reads: readSettingsOrder, do: (*Admission).adoptSettings},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},

@@ -78,6 +78,7 @@ type moving struct {
 	now      time.Time
 	tier     int
 	tallies  []ledger.TallyBody
+	runs     []auditlog.RunState // that it is about
 
 	holds    map[string]ledger.HoldBody // as they will be
 	touched  []string                   // names of those that are others than before, as they came
@@ -232,6 +233,26 @@ func (m *moving) isolate(agent string) {
 		}
 	}
 	sortRequests(m.waiting)
+	m.err = errors.Join(m.err, m.atWork(agent))
+}
+
+// atWork takes note of what an agent is at, for what is kept before it is isolated.
+func (m *moving) atWork(agent string) error {
+	rows, _, err := m.a.config.Store.Scan(m.ctx, under(ledger.Run, ledger.RunsOf(agent)), ledger.Every(maxLostWork))
+	refs := make([]ledger.Ref, 0, len(rows))
+	for _, row := range rows {
+		refs = append(refs, key(ledger.Checkpoint, row.Key))
+	}
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	kept, err := m.a.Ground(m.ctx, refs...)
+	for _, row := range rows {
+		if run, ok := row.Value.(interlock.Run); ok {
+			m.runs = append(m.runs, stateOf(run, kept))
+		}
+	}
+	return err
 }
 
 // done adds to the change what has moved: what stood before as a blob that each event names, the events, the holds, and the end of what
@@ -301,6 +322,7 @@ func (m *moving) keep() error {
 		s.Requests = append(s.Requests, auditlog.PendingRequest{ID: r.ID, Agent: r.Requester.Agent, Action: r.Action, Status: r.Status,
 			Created: r.Created})
 	}
+	s.Runs = m.runs
 	for _, t := range m.tallies {
 		s.Last = append(s.Last, t.Last...)
 	}

@@ -244,8 +244,8 @@ func (r *registering) run(standing ledger.Standing) (interlock.Run, error) {
 	}
 	run := interlock.Run{ID: r.id, Agent: r.to, Principal: owned(r.by, standing).Principal, Orchestration: r.id, Task: r.q.Task,
 		Tools: r.q.Tools, Output: r.q.Output, Key: r.q.Key, Created: r.now, Status: interlock.RunOpen}
-	if r.q.Box > 0 {
-		run.Until = r.now.Add(time.Duration(r.q.Box) * time.Second)
+	if box := r.boxed(standing); box > 0 {
+		run.Until = r.now.Add(box)
 	}
 	var err error
 	if r.q.Parent == "" {

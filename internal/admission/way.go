@@ -50,5 +50,7 @@ type Case struct {
 	met     map[ledger.Spend]bool // what of that found too little left
 	limited []auditlog.Limited    // where that was a limit, what it found
 	over    []interlock.Finding   // and what that objects
+	context []ledger.SignalBody   // how full its run's context is, as observers tell
+	overdue bool                  // its run's time is over, and nobody has recorded that
 	healed  bool                  // it was looked whether something it is under has healed
 }

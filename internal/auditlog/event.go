@@ -88,7 +88,7 @@ func signed(kind interlock.EventType) bool {
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
-		interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
+		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:
 		return false

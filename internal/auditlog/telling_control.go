@@ -33,6 +33,15 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")
+	case interlock.EventCheckpoint:
+		var number int
+		t.read("number", &number)
+		t.say(t.text("run"), t.text("agent"), "number "+strconv.Itoa(number))
+	case interlock.EventRunPaused:
+		t.add("run", "id", "agent", "task")
+	case interlock.EventRunChanged:
+		t.say(t.text("run"), prefixed("until ", t.text("until")), prefixed("constraints ", t.text("accepted")))
+		t.order()
 	case interlock.EventTurn:
 		var turn, most int
 		t.read("turn", &turn)

@@ -117,7 +117,7 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCounter + ref.Key
 		case Definition:
 			return ownerDefinition + ref.Key
-		case Run:
+		case Run, Checkpoint:
 			return ownerRun + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key

@@ -104,6 +104,7 @@ const (
 	ruleMessage   = "phase.message"
 	ruleEvery     = "phase.every"
 	ruleEmergency = "phase.emergency"
+	ruleOver      = "phase.time"
 )
 
 // Object is what a hold in a phase objects to an action, if anything. What exceeds the phase is denied at layer 1, where no yes
@@ -115,8 +116,11 @@ func Object(name, scope string, since time.Time, h Hold, act Act, tier int) (f i
 	}
 	f = interlock.Finding{Gate: "phase", Rule: rule, Layer: 1, Verdict: verdict,
 		Suggestion: "tell an operator: `interlock phase show` says what stands, `interlock phase set` changes it"}
-	if verdict == interlock.Ask {
+	switch {
+	case verdict == interlock.Ask:
 		f.Layer = 2
+	case rule == ruleOver: // which the run says as well, and what that says is named first; a clock that is set back changes only that
+		f.Layer = 3
 	}
 	f.Reason = "phase " + h.Phase.Title() + " on " + name + " since " + since.UTC().Format(time.RFC3339) + ": " + what + "; " +
 		looser(h.Phase, tier)
@@ -158,6 +162,8 @@ func (h Hold) object(scope string, act Act) (rule string, verdict interlock.Verd
 // layer of control names no agent: whoever acts has everything asked about.
 func (h Hold) contingent(scope string, act Act) (rule string, verdict interlock.Verdict, what string) {
 	switch {
+	case h.Trigger == TriggerBox && h.Only == "":
+		return ruleOver, interlock.Deny, "the time of this run is over, and it is paused until a person gives it more (interlock runs extend)"
 	case scope != ScopeLayer && h.Only == "":
 		return ruleSuspended, interlock.Deny, "no agent goes on until one is named"
 	case scope != ScopeLayer && act.Agent != h.Only:

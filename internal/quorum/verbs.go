@@ -96,6 +96,8 @@ func Verbs() []Verb {
 			Subject: "what a breaker guards", Writes: "hold", Event: interlock.EventBreaker},
 		{Name: interlock.VerbResetBreaker, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "what a breaker guards", Writes: "hold", Event: interlock.EventBreakerReset},
+		{Name: interlock.VerbChangeRun, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a run's id", Writes: "run or checkpoint", Event: interlock.EventRunChanged},
 		{Name: interlock.VerbMend, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the store", Event: interlock.EventMended},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,
