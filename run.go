@@ -121,6 +121,24 @@ func (g *Guard) EndRun(ctx context.Context, id string, end RunEnd) (Run, error) 
 	return runs.EndRun(ctx, g.config.Requester, id, end)
 }
 
+// Checkpoint keeps what the guard's requester is at in a run of its own, before its context is rotated.
+func (g *Guard) Checkpoint(ctx context.Context, run string, c RunCheckpoint) (RunKept, error) {
+	keeper, ok := g.config.Backend.(Checkpoints)
+	if !ok {
+		return RunKept{}, Errorf(CodeUnavailable, "Backend", "keeps no checkpoints; interlock/embedded.Open makes one that does")
+	}
+	return keeper.Checkpoint(ctx, g.config.Requester, run, c)
+}
+
+// Resume is the newest checkpoint of a run, to go on from there.
+func (g *Guard) Resume(ctx context.Context, run string) (RunKept, error) {
+	keeper, ok := g.config.Backend.(Checkpoints)
+	if !ok {
+		return RunKept{}, Errorf(CodeUnavailable, "Backend", "keeps no checkpoints; interlock/embedded.Open makes one that does")
+	}
+	return keeper.Resume(ctx, g.config.Requester, run)
+}
+
 func (g *Guard) runs() (Runs, error) {
 	runs, ok := g.config.Backend.(Runs)
 	if !ok {

@@ -31,7 +31,7 @@ const (
 
 // Checkpoint keeps what an agent says of an open run of its own. What the task asks for is fixed by the first one: a later one that
 // has other constraints, or fewer, or another system prompt, is refused until a person accepts exactly those constraints.
-func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id string, c interlock.Checkpoint) (kept interlock.Kept, err error) {
+func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id string, c interlock.RunCheckpoint) (kept interlock.RunKept, err error) {
 	if err := a.checkCheckpoint(&c); err != nil {
 		return kept, a.refuseRun(ctx, by, err)
 	}
@@ -41,7 +41,7 @@ func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id s
 	if kept.Bound, err = strictjson.Digest(constraintsDomain, c.Constraints); err != nil {
 		return kept, err
 	}
-	kept.Checkpoint, kept.Run = c, id
+	kept.RunCheckpoint, kept.Run = c, id
 	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {
 		return a.groundOfCheckpoint(ctx, load, by.Agent, id)
 	}, func(standing ledger.Standing) (ledger.Change, error) {
@@ -51,7 +51,7 @@ func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id s
 			return ledger.Change{}, err
 		}
 		if again && before.Digest == kept.Digest { // the same again
-			kept = before.Kept
+			kept = before.RunKept
 			return ledger.Change{}, errUnchanged
 		}
 		order := ""
@@ -64,8 +64,8 @@ func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id s
 			}
 		}
 		kept.Number, kept.At = before.Number+1, now
-		body := ledger.CheckpointBody{Kept: kept, Agent: by.Agent}
-		change := ledger.Change{Version: standing.Version, Writes: []ledger.Row{body.Row()}}
+		body := ledger.CheckpointBody{RunKept: kept, Agent: by.Agent}
+		change := ledger.Change{Version: standing.Version, Writes: ledger.Rows(body)}
 		return change, a.append(&change, interlock.EventCheckpoint, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: id},
 			"agent", auditlog.CheckpointRecord{Run: id, Agent: by.Agent, Number: kept.Number, Digest: kept.Digest, Constraints: kept.Bound,
 				System: c.System, Bound: len(c.Constraints), Pending: len(c.Pending), Order: order})
@@ -74,7 +74,7 @@ func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id s
 		return kept, nil
 	}
 	if err != nil {
-		return interlock.Kept{}, a.refuseRun(ctx, by, err)
+		return interlock.RunKept{}, a.refuseRun(ctx, by, err)
 	}
 	return kept, nil
 }
@@ -114,7 +114,7 @@ func (a *Admission) mayKeep(by interlock.Requester, id string, standing ledger.S
 }
 
 // keeps holds a later checkpoint against the one before.
-func keeps(before ledger.CheckpointBody, after interlock.Kept) error {
+func keeps(before ledger.CheckpointBody, after interlock.RunKept) error {
 	switch {
 	case before.System != after.System:
 		return interlock.Errorf(interlock.CodeConflict, "/system_prompt", "is another than that of the first checkpoint, %s; go on with "+
@@ -142,7 +142,7 @@ func keeps(before ledger.CheckpointBody, after interlock.Kept) error {
 
 // Resume is the newest checkpoint of a run, for its agent and for those it was delegated by: who goes on in a new context, and who gives
 // the work to somebody else.
-func (a *Admission) Resume(ctx context.Context, by interlock.Requester, id string) (kept interlock.Kept, err error) {
+func (a *Admission) Resume(ctx context.Context, by interlock.Requester, id string) (kept interlock.RunKept, err error) {
 	if !ledger.Registered(id) {
 		return kept, noSuchRun()
 	}
@@ -157,17 +157,17 @@ func (a *Admission) Resume(ctx context.Context, by interlock.Requester, id strin
 		case interlock.Run:
 			mine = mayEnd(by.Agent, v)
 		case ledger.CheckpointBody:
-			kept, found = v.Kept, true
+			kept, found = v.RunKept, true
 		case interlock.AgentRecord:
 			if err := inOffice(interlock.Requester{Agent: v.ID}, ledger.Standing{Agents: map[string]interlock.AgentRecord{v.ID: v}},
 				a.config.Now()); err != nil {
-				return interlock.Kept{}, err
+				return interlock.RunKept{}, err
 			}
 		}
 	}
 	switch {
 	case !mine:
-		return interlock.Kept{}, noSuchRun()
+		return interlock.RunKept{}, noSuchRun()
 	case !found:
 		return kept, interlock.Errorf(interlock.CodeNotFound, "/id", "no checkpoint of this run was kept")
 	}
@@ -176,7 +176,7 @@ func (a *Admission) Resume(ctx context.Context, by interlock.Requester, id strin
 
 // checkCheckpoint refuses one that says too little, too much, what nobody could read, or what must not be kept: it is kept byte for byte,
 // so that a secret could not be taken out of it.
-func (a *Admission) checkCheckpoint(c *interlock.Checkpoint) error {
+func (a *Admission) checkCheckpoint(c *interlock.RunCheckpoint) error {
 	switch {
 	case !validDigest(c.System):
 		return interlock.Errorf(interlock.CodeInvalid, "/system_prompt", "is the prompt's digest: sha256: and 64 digits")
@@ -239,4 +239,15 @@ func (a *Admission) checkCheckpoint(c *interlock.Checkpoint) error {
 func validDigest(d interlock.Digest) bool {
 	digits, is := strings.CutPrefix(string(d), "sha256:")
 	return is && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// NewestCheckpoint is the newest checkpoint of a run, for whoever looks at the store; nil where none was kept.
+func NewestCheckpoint(ctx context.Context, from Ledger, id string) (*interlock.RunKept, error) {
+	rows, _, err := from.Scan(ctx, under(ledger.Checkpoint, ledger.RunNamed(id)), ledger.Every(1))
+	for _, row := range rows {
+		if c, ok := row.Value.(ledger.CheckpointBody); ok {
+			return &c.RunKept, err
+		}
+	}
+	return nil, err
 }

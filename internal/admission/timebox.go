@@ -207,7 +207,7 @@ func (a *Admission) acceptConstraints(c *carrying, run interlock.Run, accepted i
 		return interlock.Errorf(interlock.CodeConflict, "detail", "these are accepted already")
 	}
 	kept.Accepted = accepted
-	c.change.Writes = []ledger.Row{kept.Row()}
+	c.change.Writes = ledger.Rows(kept)
 	return a.append(&c.change, interlock.EventRunChanged, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.RunChangedRecord{Run: run.ID, Accepted: accepted, Order: a.orderKept(c.Order)})
 }

@@ -149,11 +149,11 @@ func TestAPausedRunPausesWhatItDelegated(t *testing.T) {
 }
 
 // checkpointOf is a checkpoint with constraints of some kinds.
-func checkpointOf(kinds ...interlock.ConstraintKind) interlock.Checkpoint {
-	c := interlock.Checkpoint{System: interlock.Digest("sha256:" + strings.Repeat("a", 64)), Goal: "settle the invoices",
-		Constraints: []interlock.Constraint{}, Decisions: []string{"by date"}, Pending: []string{"the last three"}}
+func checkpointOf(kinds ...interlock.RunConstraintKind) interlock.RunCheckpoint {
+	c := interlock.RunCheckpoint{System: interlock.Digest("sha256:" + strings.Repeat("a", 64)), Goal: "settle the invoices",
+		Constraints: []interlock.RunConstraint{}, Decisions: []string{"by date"}, Pending: []string{"the last three"}}
 	for _, kind := range kinds {
-		c.Constraints = append(c.Constraints, interlock.Constraint{Kind: kind, Text: string(kind) + ":  keep\tthe \"März\" file\n"})
+		c.Constraints = append(c.Constraints, interlock.RunConstraint{Kind: kind, Text: string(kind) + ":  keep\tthe \"März\" file\n"})
 	}
 	return c
 }
@@ -166,7 +166,7 @@ func TestCheckpoints(t *testing.T) {
 	h.employ("olga", quorum.RoleOperator)
 	by := interlock.Requester{Agent: "planner", Principal: "ada"}
 	run := h.run("planner", interlock.RunRequest{})
-	keep := func(c interlock.Checkpoint) (interlock.Kept, error) { return h.Checkpoint(t.Context(), by, run.ID, c) }
+	keep := func(c interlock.RunCheckpoint) (interlock.RunKept, error) { return h.Checkpoint(t.Context(), by, run.ID, c) }
 	if _, err := h.Resume(t.Context(), by, run.ID); codeOf(err) != interlock.CodeNotFound {
 		t.Errorf("before there is one: %v", err)
 	}
@@ -190,7 +190,7 @@ func TestCheckpoints(t *testing.T) {
 	none := checkpointOf()
 	prompt := checkpointOf("must", "never", "exactly")
 	prompt.System = interlock.Digest("sha256:" + strings.Repeat("b", 64))
-	for says, c := range map[string]interlock.Checkpoint{"/constraints/1": other, "has lost 1 of": less, "has more": more, "has lost 3": none,
+	for says, c := range map[string]interlock.RunCheckpoint{"/constraints/1": other, "has lost 1 of": less, "has more": more, "has lost 3": none,
 		"/system_prompt": prompt} {
 		if _, err := keep(c); codeOf(err) != interlock.CodeConflict || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
@@ -246,17 +246,17 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointsAreBounded(t *testing.T) {
 	h := team(t, boxRules)
 	run := h.run("planner", interlock.RunRequest{})
-	for field, edit := range map[string]func(*interlock.Checkpoint){
-		"/system_prompt":          func(c *interlock.Checkpoint) { c.System = "you are a clerk" },
-		"/goal":                   func(c *interlock.Checkpoint) { c.Goal = " " },
-		"/constraints":            func(c *interlock.Checkpoint) { c.Constraints = nil },
-		"/constraints/0/kind":     func(c *interlock.Checkpoint) { c.Constraints[0].Kind = "maybe" },
-		"/constraints/0/text":     func(c *interlock.Checkpoint) { c.Constraints[0].Text = strings.Repeat("x", 2049) },
-		"/decisions/0":            func(c *interlock.Checkpoint) { c.Decisions[0] = "a\x00b" },
-		"/pending/0":              func(c *interlock.Checkpoint) { c.Pending[0] = "use AKIAIOSFODNN7EXAMPLE" },
-		"/pending":                func(c *interlock.Checkpoint) { c.Pending = make([]string, 101) },
-		"has at most":             func(c *interlock.Checkpoint) { c.Constraints = manyConstraints(60) },
-		"/constraints: has more ": func(c *interlock.Checkpoint) { c.Constraints = manyConstraints(65) },
+	for field, edit := range map[string]func(*interlock.RunCheckpoint){
+		"/system_prompt":          func(c *interlock.RunCheckpoint) { c.System = "you are a clerk" },
+		"/goal":                   func(c *interlock.RunCheckpoint) { c.Goal = " " },
+		"/constraints":            func(c *interlock.RunCheckpoint) { c.Constraints = nil },
+		"/constraints/0/kind":     func(c *interlock.RunCheckpoint) { c.Constraints[0].Kind = "maybe" },
+		"/constraints/0/text":     func(c *interlock.RunCheckpoint) { c.Constraints[0].Text = strings.Repeat("x", 2049) },
+		"/decisions/0":            func(c *interlock.RunCheckpoint) { c.Decisions[0] = "a\x00b" },
+		"/pending/0":              func(c *interlock.RunCheckpoint) { c.Pending[0] = "use AKIAIOSFODNN7EXAMPLE" },
+		"/pending":                func(c *interlock.RunCheckpoint) { c.Pending = make([]string, 101) },
+		"has at most":             func(c *interlock.RunCheckpoint) { c.Constraints = manyConstraints(60) },
+		"/constraints: has more ": func(c *interlock.RunCheckpoint) { c.Constraints = manyConstraints(65) },
 	} {
 		c := checkpointOf("must")
 		edit(&c)
@@ -269,9 +269,9 @@ func TestCheckpointsAreBounded(t *testing.T) {
 	}
 }
 
-func manyConstraints(n int) (list []interlock.Constraint) {
+func manyConstraints(n int) (list []interlock.RunConstraint) {
 	for i := range n {
-		list = append(list, interlock.Constraint{Kind: interlock.ConstraintMust, Text: fmt.Sprint(i, strings.Repeat("x", 1500))})
+		list = append(list, interlock.RunConstraint{Kind: interlock.ConstraintMust, Text: fmt.Sprint(i, strings.Repeat("x", 1500))})
 	}
 	return list
 }

@@ -19,7 +19,7 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.say(prefixed("by ", t.text("trigger")), prefixed("only ", t.text("only")), t.text("why"))
 		t.order()
 	case interlock.EventLost:
-		t.say(t.text("agent"), t.text("did"), prefixed("backup ", t.text("backup")), t.text("why"))
+		t.say(t.text("agent"), t.text("did"), prefixed("stands in: ", t.text("backup")), t.text("why"))
 	case interlock.EventRootCause:
 		t.say(t.text("hold"))
 		t.add("root_cause", "what", "by")

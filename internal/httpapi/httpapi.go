@@ -264,12 +264,13 @@ const (
 	routeTurn
 	routeHeartbeat
 	routeBind
+	routeKeep
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session"}
+	"run_session", "run_checkpoint"}
 
 func routeOf(path string) route {
 	switch path {
@@ -344,6 +345,10 @@ func (x *exchange) serve() {
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
 		routeHeartbeat, routeBind:
 		method = http.MethodPost
+	case routeKeep:
+		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
+			method = http.MethodGet
+		}
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
 		return
@@ -391,7 +396,7 @@ func (x *exchange) hand() {
 		x.heard()
 	case routeWait:
 		x.wait()
-	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
+	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind, routeKeep:
 		x.runs()
 	case routeWhatIf:
 		x.whatIf()

@@ -69,6 +69,10 @@ func operations() []operation {
 			also: []int{404}, about: "Count one more turn of a conversation between agents. 429: there are no more, and the message says who decides."},
 		{path: "/v1/runs/{id}/session", method: "post", id: "bindRun", body: typeOf[bindBody](), answer: typeOf[boundAnswer](),
 			also: []int{404}, about: "Have what a harness does in one of its sessions count as done in a run, where types are in use."},
+		{path: "/v1/runs/{id}/checkpoints", method: "post", id: "keepCheckpoint", body: typeOf[checkpointBody](), answer: typeOf[interlock.RunKept](),
+			also: []int{404, 409}, about: "Keep what a run is at, typed, before its context is rotated. The first one fixes its constraints."},
+		{path: "/v1/runs/{id}/checkpoints", method: "get", id: "resumeCheckpoint", answer: typeOf[interlock.RunKept](), also: []int{404},
+			about: "Read the newest checkpoint of a run, to go on from there."},
 		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
 			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {

@@ -8,15 +8,10 @@ import (
 
 // A CheckpointBody is the newest checkpoint of a run.
 type CheckpointBody struct {
-	interlock.Kept
+	interlock.RunKept
 	Agent string `json:"agent"`
 	// the digest of other constraints that a person has accepted for the next one
 	Accepted interlock.Digest `json:"accepted,omitempty"`
-}
-
-// Row is the checkpoint as a row to write.
-func (c *CheckpointBody) Row() Row {
-	return Row{Kind: Checkpoint, Key: RunKey(c.Agent, c.Run), Value: *c}
 }
 
 func checkpointAbout(c CheckpointBody) About {

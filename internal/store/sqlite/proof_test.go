@@ -45,6 +45,9 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.BreakerBody{Name: "agent:bot", Cycles: []time.Time{storagetest.Now}}, held("agent", "bot"), held("type", "worker"),
 		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now},
 		interlock.Run{ID: "r", Agent: "bot", Orchestration: "r", Created: storagetest.Now, Until: storagetest.Now},
+		ledger.CheckpointBody{RunKept: interlock.RunKept{Run: "r", Number: 1, At: storagetest.Now}, Agent: "bot"},
+		ledger.HoldBody{Scope: ledger.HoldBackup, Key: "agent:bot", Since: storagetest.Now, Hold: phase.Hold{
+			Backup: &phase.Backup{For: "other"}, Heals: storagetest.Now}},
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
@@ -93,7 +96,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
-		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
+		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Checkpoint, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -128,7 +131,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
 		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
-		ledger.Run: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
+		ledger.Run: ledger.RunKey("bot", "r"), ledger.Checkpoint: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
@@ -138,7 +141,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 	}
 	second := map[string]bool{ledger.Agent: true, ledger.Operator: true, ledger.Request: true, ledger.Attempts: true, ledger.Pin: true,
 		ledger.RunCount: true}
-	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
+	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "backup:agent:bot"}, {ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
 		{ledger.Hold, "system:all"}}
 	for kind, key := range keys {
 		edited = append(edited, [2]string{kind, key})
