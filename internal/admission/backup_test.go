@@ -374,3 +374,36 @@ func TestWhoWasSilentComesBackOnlyWhenHeard(t *testing.T) {
 	h.sweep()
 	h.answers("ls /repo", "payer", "s1", "")
 }
+
+// TestSupervisedAfterAnEmergency: what begins again is in contingency for hours, whoever says otherwise; a contingency of its own is not.
+func TestSupervisedAfterAnEmergency(t *testing.T) {
+	spec.Covers(t, "EC-P-3")
+	for tier, hours := range map[int]time.Duration{2: 4, 3: 24} {
+		h := newHouse(t, atTier(t, tier))
+		h.employ("adam", quorum.RoleAdmin)
+		h.employ("sue", quorum.RoleSuperadmin)
+		h.tighten(system(phase.Contingency))
+		loosen := func(detail, who string) error { return h.moves(interlock.VerbLoosenPhase, "system:all", detail, who) }
+		if err := loosen("A", "adam"); err != nil {
+			t.Errorf("no emergency came before it: %v", err)
+		}
+		h.tighten(system(phase.Emergency))
+		if err := h.moves(interlock.VerbRootCause, "system:all", "", "adam"); err != nil {
+			t.Fatal(err)
+		}
+		if err := loosen("C", "sue"); err != nil {
+			t.Fatal(err)
+		}
+		if err := loosen("C agent=claude", "adam"); err != nil { // who goes on may be named at any time
+			t.Fatal(err)
+		}
+		h.now = h.now.Add(hours*time.Hour - time.Second)
+		if err := loosen("A", "sue"); codeOf(err) != interlock.CodeConflict || !strings.Contains(err.Error(), "stays supervised until") {
+			t.Errorf("tier %d, too soon: %v", tier, err)
+		}
+		h.now = h.now.Add(time.Second)
+		if err := loosen("A", "sue"); err != nil {
+			t.Errorf("tier %d: %v", tier, err)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type Hold struct {
 	Breaker  *Breaker  `json:"breaker,omitempty"`   // of a hold that is an open breaker
 	Backup   *Backup   `json:"backup,omitempty"`    // of a hold on an agent that stands in for another
 	Instead  string    `json:"instead,omitempty"`   // the agent that stands in for the one it is on
+	Earliest time.Time `json:"earliest,omitzero"`   // nobody loosens it before: it was begun again after an emergency
 	Heals    time.Time `json:"heals,omitzero"`      // from then on a machine looks whether it may be left; never, if none is given
 }
 

@@ -11,6 +11,8 @@ type MasoRules struct {
 	SelfHeal *SelfHeal `json:"self_heal,omitempty"`
 	// how long a backup only reads, 15 minutes if none is given
 	ReadOnly Span `json:"read_only,omitempty"`
+	// how long phase C lasts at least after an emergency: 4 hours at tier 2 and 24 at tier 3, if none is given
+	Supervised Span `json:"supervised,omitempty"`
 }
 
 // SelfHeal says when phase A is left without a person: once a backup has read and then written without being refused anything.
@@ -26,6 +28,25 @@ const maxHealing = 48 * time.Hour
 
 // Maso returns what is in force: of several documents the highest tier, which is the one that watches most closely.
 func (r *Ruleset) Maso() MasoRules { return r.maso }
+
+// The standards of [MasoRules].Supervised, by tier.
+const (
+	supervised2 = 4 * time.Hour
+	supervised3 = 24 * time.Hour
+)
+
+// Supervised is how long everything is supervised at least that begins again after an emergency.
+func (r *Ruleset) Supervised() time.Duration {
+	switch {
+	case r.maso.Tier < 2:
+		return 0
+	case r.maso.Supervised > 0:
+		return time.Duration(r.maso.Supervised)
+	case r.maso.Tier < maxTier:
+		return supervised2
+	}
+	return supervised3
+}
 
 // Healing is how a loss heals, as package phase reckons with it.
 type Healing struct {
@@ -61,6 +82,7 @@ func (r *Ruleset) addMaso(m *MasoRules) {
 	}
 	r.maso.Tier = max(r.maso.Tier, m.Tier)
 	r.maso.ReadOnly = max(r.maso.ReadOnly, m.ReadOnly)
+	r.maso.Supervised = max(r.maso.Supervised, m.Supervised)
 	if m.SelfHeal != nil {
 		r.maso.SelfHeal = m.SelfHeal
 	}
@@ -75,6 +97,8 @@ func (c *checker) maso(m *MasoRules) error {
 		return c.doc.Errorf("/maso/tier", "tier must be from 0, which is off, to %d", maxTier)
 	case time.Duration(m.ReadOnly) > maxHealing:
 		return c.doc.Errorf("/maso/read_only", "read_only is at most %s", maxHealing)
+	case time.Duration(m.Supervised) > maxRunWindow:
+		return c.doc.Errorf("/maso/supervised", "supervised is at most %s", maxRunWindow)
 	case m.SelfHeal == nil:
 		return nil
 	case m.Tier < maxTier:
@@ -90,7 +114,7 @@ func (c *checker) maso(m *MasoRules) error {
 // loosenedMaso reports whether one ruleset watches less closely than another, or leaves a phase sooner.
 func loosenedMaso(from, to *Ruleset) bool {
 	was, is := from.Healing(), to.Healing()
-	if to.maso.Tier < from.maso.Tier || is.ReadOnly < was.ReadOnly {
+	if to.maso.Tier < from.maso.Tier || is.ReadOnly < was.ReadOnly || to.Supervised() < from.Supervised() {
 		return true
 	}
 	return is.Machine && (!was.Machine || is.After < was.After)
