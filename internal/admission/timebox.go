@@ -175,8 +175,8 @@ func (a *Admission) changeRun(ctx context.Context, c *carrying) error {
 		return interlock.Errorf(interlock.CodeLimited, "detail", "a run of this type is given %s at most at once (time_box)", most)
 	}
 	now := c.now.Truncate(time.Microsecond)
-	if run.Until.After(now.Add(by)) {
-		return interlock.Errorf(interlock.CodeConflict, "detail", "the run has more time than that already; it ends at %s",
+	if !run.Until.IsZero() && !run.Until.Before(now.Add(by)) {
+		return interlock.Errorf(interlock.CodeConflict, "detail", "the run has as much time already; it ends at %s",
 			run.Until.UTC().Format(time.RFC3339))
 	}
 	if run.Until.IsZero() {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"regexp"
@@ -67,8 +66,6 @@ type (
 	checkpointBody struct {
 		interlock.RunCheckpoint
 		Requester *interlock.Requester `json:"requester"`
-		// prose is refused by name, because other frameworks send it
-		Summary json.RawMessage `json:"summary"`
 	}
 	heartbeatBody struct {
 		Requester *interlock.Requester `json:"requester"`
@@ -161,10 +158,6 @@ func (x *exchange) answerCheckpoint(ctx context.Context, runs Runs, id string) (
 	}
 	var body checkpointBody
 	by, err := readRun(x, &body, &body.Requester)
-	if err == nil && body.Summary != nil {
-		err = &unreadError{interlock.Errorf(interlock.CodeInvalid, "/summary",
-			"is no part of a checkpoint: prose loses what must not be lost; say goal, constraints, decisions and pending")}
-	}
 	if err != nil {
 		return nil, err
 	}
