@@ -87,7 +87,7 @@ type runsShow struct {
 // A runShown is a run with those it has delegated.
 type runShown struct {
 	interlock.Run
-	Delegated  []interlock.Run `json:"delegated,omitempty"`
+	Delegated  []interlock.Run    `json:"delegated,omitempty"`
 	Checkpoint *interlock.RunKept `json:"checkpoint,omitempty"` // the newest
 }
 

@@ -91,10 +91,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
-		if !p.healed && mayHeal(holdsOver(standing, p.Requester, now), now) {
-			return ledger.Change{}, errHeals
+		if err := p.lookedAt(&g, standing, now); err != nil {
+			return ledger.Change{}, err
 		}
-		p.context, p.overdue = g.context, overdueRun(p.Requester, standing, now)
 		standing, uncounted := a.counted(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
 		if err != nil {
@@ -167,9 +166,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	a.warn(ctx, &p, receipt.Left, last.at)
-	if p.overdue {
-		_, _ = a.pauseDue(ctx, last.at) // nothing is done in it in any case; what fails here is tried again
-	}
+	a.pauseOver(ctx, &p, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)

@@ -109,6 +109,23 @@ func namesOf(run interlock.Run, standing ledger.Standing) map[string]bool {
 	return all
 }
 
+// pauseOver has the run paused that an action was refused in because its time is over, where no server has done that yet. Nothing is done
+// in it in any case, so that what fails here is tried again with the next one.
+func (a *Admission) pauseOver(ctx context.Context, p *Case, now time.Time) {
+	if p.overdue {
+		_, _ = a.pauseDue(ctx, now)
+	}
+}
+
+// lookedAt leaves in a case what is known of its run, and reports that something it is under may have healed, which is looked at first.
+func (p *Case) lookedAt(g *ground, standing ledger.Standing, now time.Time) error {
+	if !p.healed && mayHeal(holdsOver(standing, p.Requester, now), now) {
+		return errHeals
+	}
+	p.context, p.overdue = g.context, overdueRun(p.Requester, standing, now)
+	return nil
+}
+
 // overdueRun reports whether the run that an action is done in is over, and nobody has recorded that yet.
 func overdueRun(r interlock.Requester, standing ledger.Standing, now time.Time) bool {
 	run, open := standing.Run(r.Agent, standing.RunOf(r))

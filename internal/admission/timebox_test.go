@@ -166,7 +166,9 @@ func TestCheckpoints(t *testing.T) {
 	h.employ("olga", quorum.RoleOperator)
 	by := interlock.Requester{Agent: "planner", Principal: "ada"}
 	run := h.run("planner", interlock.RunRequest{})
-	keep := func(c interlock.RunCheckpoint) (interlock.RunKept, error) { return h.Checkpoint(t.Context(), by, run.ID, c) }
+	keep := func(c interlock.RunCheckpoint) (interlock.RunKept, error) {
+		return h.Checkpoint(t.Context(), by, run.ID, c)
+	}
 	if _, err := h.Resume(t.Context(), by, run.ID); codeOf(err) != interlock.CodeNotFound {
 		t.Errorf("before there is one: %v", err)
 	}
