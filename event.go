@@ -27,6 +27,7 @@ const (
 	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
 	EventPhase         EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
 	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
+	EventLost          EventType = "AGENT_LOST"        // an agent that others need was lost: who stands in, and what waits
 	EventBreaker       EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
 	EventBreakerReset  EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
 	EventRollback      EventType = "ROLLBACK_BEGUN"    // what an agent did, and all downstream of it, is being undone (MASO)
@@ -51,6 +52,9 @@ const (
 	EventRunEnded      EventType = "RUN_ENDED"         // a run has ended
 	EventRunBound      EventType = "RUN_BOUND"         // what is done in a harness's session counts as done in a run
 	EventMessage       EventType = "MESSAGE"           // what became of a message between agents
+	EventCheckpoint    EventType = "RUN_CHECKPOINT"    // an agent keeps what it was at, before its context is rotated
+	EventRunPaused     EventType = "RUN_PAUSED"        // the time of a run is over
+	EventRunChanged    EventType = "RUN_CHANGED"       // a person gave a run more time, or accepted other constraints for it
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
@@ -84,11 +88,11 @@ func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventUsage, EventBudget, EventWatched,
-		EventPhase, EventRootCause, EventBreaker, EventBreakerReset,
+		EventPhase, EventRootCause, EventLost, EventBreaker, EventBreakerReset,
 		EventRollback, EventRollbackStep, EventRollbackEnd, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
-		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,
+		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
 		EventMessage, EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}

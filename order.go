@@ -56,6 +56,8 @@ const (
 	VerbBeginRollback Verb = "begin-rollback"
 	// tell how a step of that ended; Subject is ROLLBACK/STEP, Detail done or failed and what stays; permits nothing
 	VerbTellRollback Verb = "tell-rollback"
+	// give a run more time, or accept other constraints for it; Subject is its id, Detail which; loosens
+	VerbChangeRun Verb = "change-run"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens

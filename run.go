@@ -20,7 +20,8 @@ type Run struct {
 	Output        *RunOutput `json:"output,omitempty"` // what its result has to look like
 	Key           string     `json:"key,omitempty"`    // by which its agent, or whoever delegates, registers it no second time
 	Created       time.Time  `json:"created"`
-	Until         time.Time  `json:"until,omitzero"` // its time box: past it nothing is done in it
+	Until         time.Time  `json:"until,omitzero"`  // its time box: past it nothing is done in it
+	Paused        time.Time  `json:"paused,omitzero"` // when that was recorded, and what it was at was kept
 
 	Ended  time.Time `json:"ended,omitzero"`
 	Status RunStatus `json:"status"`
@@ -120,6 +121,24 @@ func (g *Guard) EndRun(ctx context.Context, id string, end RunEnd) (Run, error) 
 		return Run{}, err
 	}
 	return runs.EndRun(ctx, g.config.Requester, id, end)
+}
+
+// Checkpoint keeps what the guard's requester is at in a run of its own, before its context is rotated.
+func (g *Guard) Checkpoint(ctx context.Context, run string, c RunCheckpoint) (RunKept, error) {
+	keeper, ok := g.config.Backend.(Checkpoints)
+	if !ok {
+		return RunKept{}, Errorf(CodeUnavailable, "Backend", "keeps no checkpoints; interlock/embedded.Open makes one that does")
+	}
+	return keeper.Checkpoint(ctx, g.config.Requester, run, c)
+}
+
+// Resume is the newest checkpoint of a run, to go on from there.
+func (g *Guard) Resume(ctx context.Context, run string) (RunKept, error) {
+	keeper, ok := g.config.Backend.(Checkpoints)
+	if !ok {
+		return RunKept{}, Errorf(CodeUnavailable, "Backend", "keeps no checkpoints; interlock/embedded.Open makes one that does")
+	}
+	return keeper.Resume(ctx, g.config.Requester, run)
 }
 
 func (g *Guard) runs() (Runs, error) {

@@ -42,7 +42,11 @@ type phaseLine struct {
 	Loosens string      `json:"loosened_by,omitempty"`
 	Before  string      `json:"snapshot,omitempty"`
 	// what whoever is held may have left half done, and nobody has told the end of since
-	Half []auditlog.HalfDone `json:"half_done,omitempty"`
+	Half    []auditlog.HalfDone `json:"half_done,omitempty"`
+	Instead string              `json:"instead,omitempty"` // the agent that stands in
+	For     string              `json:"for,omitempty"`     // whom this one stands in for
+	Writes  time.Time           `json:"writes_at,omitzero"`
+	Heals   time.Time           `json:"heals_at,omitzero"`
 }
 
 // onName is what somebody calls a hold by: there is one system.
@@ -149,7 +153,11 @@ func halfDoneText(lines []phaseLine) string {
 func phaseLineOf(h *ledger.HoldBody, p *program) phaseLine {
 	is := h.AsOf(p.now().UTC())
 	l := phaseLine{Name: h.Name(), Phase: is.Phase, Since: is.Since, Trigger: is.Trigger, By: is.By, Until: is.Deadline, Only: h.Only,
-		Why: h.Why, Before: h.Snapshot}
+		Why: h.Why, Before: h.Snapshot, Instead: h.Instead, Heals: h.Heals}
+	if b := h.Backup; b != nil {
+		l.Phase, l.For, l.Writes = phase.Primary, b.For, b.Writes
+		return l
+	}
 	if h.Hold.Cause != nil {
 		l.Cause = h.Hold.Cause.What
 	}
@@ -160,12 +168,24 @@ func phaseLineOf(h *ledger.HoldBody, p *program) phaseLine {
 }
 
 func whyLine(l phaseLine) string {
-	words := []string{l.Why}
+	var words []string
+	switch {
+	case l.Instead != "":
+		words = []string{l.Instead + " stands in"}
+	case l.For != "" && l.Writes.IsZero():
+		words = []string{"reads, and has not acted yet"}
+	case l.For != "":
+		words = []string{"reads until " + when(l.Writes)}
+	}
+	words = append(words, l.Why)
 	if l.Only != "" {
 		words = append(words, "only "+l.Only+" goes on")
 	}
 	if !l.Until.IsZero() {
 		words = append(words, "contingency at "+when(l.Until))
+	}
+	if !l.Heals.IsZero() {
+		words = append(words, "heals by itself at "+when(l.Heals)+" at the earliest")
 	}
 	if l.Cause != "" {
 		words = append(words, "came of: "+l.Cause)

@@ -13,6 +13,9 @@ import (
 type runsCommand struct {
 	List runsList `cmd:"" default:"withargs" help:"List the runs that are open, newest first."`
 	Show runsShow `cmd:"" help:"Show one run, with what it was delegated by and what it has delegated."`
+
+	Extend runsExtend `cmd:"" help:"Give a run more time."`
+	Accept runsAccept `cmd:"" help:"Accept other constraints for a run than those of its first checkpoint."`
 }
 
 type runsList struct {
@@ -84,7 +87,8 @@ type runsShow struct {
 // A runShown is a run with those it has delegated.
 type runShown struct {
 	interlock.Run
-	Delegated []interlock.Run `json:"delegated,omitempty"`
+	Delegated  []interlock.Run    `json:"delegated,omitempty"`
+	Checkpoint *interlock.RunKept `json:"checkpoint,omitempty"` // the newest
 }
 
 // Run shows one run.
@@ -105,7 +109,10 @@ func (c *runsShow) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	shown := runShown{found.Rows[0], below.Rows}
+	shown := runShown{Run: found.Rows[0], Delegated: below.Rows}
+	if shown.Checkpoint, err = admission.NewestCheckpoint(p.ctx, opened, c.ID); err != nil {
+		return err
+	}
 	if c.JSON {
 		return writeLine(p.stdout, shown)
 	}
@@ -114,6 +121,13 @@ func (c *runsShow) Run(p *program) error {
 		{"tools", strings.Join(r.Tools, ", ")}, {"orchestration", r.Orchestration}, {"registered", r.Created.Local().Format(time.RFC3339)}}
 	if !r.Until.IsZero() {
 		lines = append(lines, [2]string{"until", r.Until.Local().Format(time.RFC3339)})
+	}
+	if !r.Paused.IsZero() && r.Ended.IsZero() {
+		lines = append(lines, [2]string{"paused", r.Paused.Local().Format(time.RFC3339) + ", because its time is over"})
+	}
+	if k := shown.Checkpoint; k != nil {
+		lines = append(lines, [2]string{"checkpoint", fmt.Sprintf("%d of %s, with %d constraints and %d still to be done", k.Number,
+			k.At.Local().Format(time.RFC3339), len(k.Constraints), len(k.Pending))}, [2]string{"goal", k.Goal})
 	}
 	for _, by := range r.Chain {
 		lines = append(lines, [2]string{"on behalf of", by.Agent + " in " + by.Run})

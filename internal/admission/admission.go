@@ -71,8 +71,10 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 	now time.Time) evaluation {
 	over := holdsOver(standing, c.Requester, now)
 	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over, c.post.quarantinedAt(&standing))
+	act := actOf(c.Requester, analysis)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
-		phased(over, actOf(c.Requester, analysis), e.Rules.TierFor(snapshot.Agent)), e.unwatched(), limits)
+		phased(over, act, e.Rules.TierFor(snapshot.Agent), now), e.unwatched(),
+		filled(c.context, c.Requester, standing, act.Changes), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }

@@ -66,6 +66,9 @@ func (a *Admission) watched(ctx context.Context, p *Case, g *ground, change *led
 	if !handed && d.Answer.Allowed() {
 		m.probe(over, d)
 	}
+	if d.Mode == interlock.Enforcing && !interlock.Canary(p.Proposal, d) {
+		m.served(over, p, d, handed)
+	}
 	agent := standing.Agents[p.Requester.Agent]
 	m.tier = p.under.Rules.TierFor(agentOf(p.Requester, standing))
 	if m.tier == 0 || handed || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) {

@@ -14,8 +14,8 @@ import (
 // Expire records of every request whose time has passed that nobody answered it, or that nobody used the answer. It changes
 // no decision, because a request's time is looked at wherever the request is used; without it the log would not say how a
 // request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent, for
-// phases that have become stricter because nobody resolved them, and for messages that nobody has received. It returns
-// how many it recorded.
+// phases that have become stricter because nobody resolved them, and for messages that nobody has received, for agents that were lost, and for what has healed. It returns how
+// many it recorded.
 func (a *Admission) Expire(ctx context.Context) (int, error) {
 	now, recorded := a.config.Now().UTC(), 0
 	late, err := a.overdue(ctx, now, maxAtOnce)
@@ -41,16 +41,15 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	if err != nil {
 		return recorded + lapsed, err
 	}
-	killed, err := a.proposalDue(ctx, now)
-	if err != nil {
-		return recorded + lapsed, err
+	recorded += lapsed
+	for _, look := range []func(context.Context, time.Time) (int, error){a.proposalDue, a.loseSilent, a.moveDue,
+		a.pauseDue, a.healDue, a.expireMessages} {
+		moved, err := look(ctx, now)
+		if recorded += moved; err != nil {
+			return recorded, err
+		}
 	}
-	moved, err := a.moveDue(ctx, now)
-	if err != nil {
-		return recorded + lapsed + killed + moved, err
-	}
-	unheard, err := a.expireMessages(ctx, now)
-	return recorded + lapsed + moved + unheard, err
+	return recorded, nil
 }
 
 // maxAtOnce bounds how much of what is overdue is ended at once; the rest is when it is next looked for.

@@ -18,9 +18,10 @@ type ground struct {
 	failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
 	recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
 
-	tallies []ledger.TallyBody // how much the agent and its type were decided lately, where breakers count
-	named   []interlock.Run    // every run that was read, those that have ended too
-	alive   ledger.AliveBody   // when the agent was heard last that a run is delegated to
+	tallies []ledger.TallyBody  // how much the agent and its type were decided lately, where breakers count
+	named   []interlock.Run     // every run that was read, those that have ended too
+	alive   ledger.AliveBody    // when the agent was heard last that a run is delegated to
+	context []ledger.SignalBody // what observers told of how full the run's context is
 }
 
 // A loader loads rows: [Store].Load or [Store].Recall.
@@ -39,6 +40,7 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	g.reads = append(append(g.reads, key(ledger.Agent, r.Agent), under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		under(ledger.Challenge, ledger.Of(r.Agent))), more...)
 	g.reads = append(append(append(g.reads, a.holdable()...), a.overRefs(r)...), a.runRefs(r)...)
+	g.reads = append(g.reads, a.contextRefs(r.Agent, r.Run)...)
 	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil {
 		return g, err
 	}
@@ -51,7 +53,12 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	if open {
 		g.reads = append(g.reads, chainRefs(run)...) // what it was delegated by
 	} else if id != "" && id != r.Run {
-		g.reads = append(g.reads, key(ledger.Run, ledger.RunKey(r.Agent, id))) // a session is bound to it
+		g.reads = append(g.reads, key(ledger.Run, ledger.RunKey(r.Agent, id)), // a session is bound to it
+			under(ledger.Hold, ledger.Over(ledger.HoldRun, id)))
+		g.reads = append(g.reads, a.contextRefs(r.Agent, id)...)
+	}
+	if id != "" && len(a.contextRefs(r.Agent, id)) > 0 {
+		g.reads = append(g.reads, key(ledger.Checkpoint, ledger.RunKey(r.Agent, id)))
 	}
 	if err := a.extend(ctx, load, &g, &operators, g.reads[read:]); err != nil {
 		return g, err
@@ -133,6 +140,8 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 			g.named = append(g.named, v)
 		case ledger.AliveBody:
 			g.alive = v
+		case ledger.SignalBody:
+			g.context = append(g.context, v)
 		}
 		if ref := key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.reads = append(g.reads, ref) // so that it is noticed when it stands under its mark no longer

@@ -63,6 +63,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbResetBreaker:   {reads: readMoved, find: findActor, do: (*Admission).resetBreaker},
 		interlock.VerbBeginRollback:  {reads: readRollback, find: findRollback, do: (*Admission).beginRollback},
 		interlock.VerbTellRollback:   {reads: readRollbackStep, find: findRollbackStep, do: (*Admission).tellStep},
+		interlock.VerbChangeRun:      {reads: readChangedRun, find: findChangedRun, do: (*Admission).changeRun},
 		interlock.VerbAdoptRules:     {do: (*Admission).adoptRules},
 		interlock.VerbAdoptSettings:  {reads: readSettingsOrder, do: (*Admission).adoptSettings},
 		interlock.VerbPromoteRules:   {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},

@@ -174,6 +174,14 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h.now = h.now.Add(time.Hour)
 		return h, h.about("agent:claude", "")
 	},
+	interlock.VerbChangeRun: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		run, err := h.register("claude", interlock.RunRequest{Box: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(run.ID, admission.ExtendDetail(time.Hour))
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

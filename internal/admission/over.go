@@ -75,16 +75,16 @@ func holdsOver(standing ledger.Standing, r interlock.Requester, now time.Time) (
 	if len(standing.Others) == 0 { // nearly always
 		return nil
 	}
-	agent := standing.Agents[r.Agent]
+	agent, runs := standing.Agents[r.Agent], runsOver(r, standing)
 	for _, h := range standing.Holds() {
 		on, whose := h.Scope, h.Key
-		if on == ledger.HoldBreaker {
+		if on == ledger.HoldBreaker || on == ledger.HoldBackup {
 			of, key, _ := strings.Cut(h.Key, ":")
 			on, whose = ledger.HoldScope(of), key
 		}
 		switch {
 		case on == ledger.HoldSystem, on == ledger.HoldLayer, on == ledger.HoldAgent && whose == r.Agent,
-			on == ledger.HoldType && agent.Type != "" && whose == agent.Type, on == ledger.HoldRun && r.Run != "" && whose == r.Run:
+			on == ledger.HoldType && agent.Type != "" && whose == agent.Type, heldAsRun(&h, runs):
 			over = append(over, h.AsOf(now))
 		}
 	}
@@ -100,14 +100,25 @@ func actOf(r interlock.Requester, analysis impact.Analysis) phase.Act {
 		})}
 }
 
-// phased is what the holds over a requester object to an action.
-func phased(over []ledger.HoldBody, act phase.Act, tier int) (found []interlock.Finding) {
+// phased is what the holds over a requester object to an action. Of one that stands in and has read for long enough nobody is asked
+// where the system is in alternate for that one loss, and nothing else.
+func phased(over []ledger.HoldBody, act phase.Act, tier int, now time.Time) (found []interlock.Finding) {
+	alone := slices.ContainsFunc(over, func(h ledger.HoldBody) bool { return h.Alone(now) })
 	for n := range over {
 		h := &over[n]
 		if h.Breaker != nil {
 			if f, objects := h.Breaker.Object(h.Key); objects {
 				found = append(found, f)
 			}
+			continue
+		}
+		if h.Backup != nil {
+			if f, objects := phase.ObjectBackup(h.Name(), h.Since, h.Hold, act, now); objects {
+				found = append(found, f)
+			}
+			continue
+		}
+		if alone && h.Scope == ledger.HoldSystem && h.Trigger == phase.TriggerSpread && !h.Heals.IsZero() {
 			continue
 		}
 		if f, objects := phase.Object(h.Name(), string(h.Scope), h.Since, h.Hold, act, tier); objects {

@@ -21,6 +21,8 @@ type Tightening struct {
 	Only    string      // the one agent that goes on in contingency
 	Trigger string      // one of package phase's
 	Why     string      // one sentence, without anything of an action
+
+	heals time.Time // of the system in alternate for one agent's loss: when that may have healed
 }
 
 // Tighten moves something to a stricter phase, or opens its breaker, without anybody's order: for signals, timers and whatever else
@@ -80,6 +82,7 @@ type moving struct {
 	now      time.Time
 	tier     int
 	tallies  []ledger.TallyBody
+	runs     []auditlog.RunState // that it is about
 
 	holds    map[string]ledger.HoldBody // as they will be
 	touched  []string                   // names of those that are others than before, as they came
@@ -142,15 +145,22 @@ func (m *moving) tighten(t Tightening, order *interlock.Order) {
 		m.cycle(name, &t)
 	}
 	if t.To.Compare(before.Phase) <= 0 {
+		if t.Trigger == phase.TriggerSpread && !before.Heals.IsZero() { // it is no longer for one agent's loss alone
+			before.Heals = time.Time{}
+			m.put(before)
+		}
 		return
 	}
 	h := ledger.HoldBody{Scope: t.Scope, Key: t.Key, Cause: interlock.EventPhase, Why: t.Why, Since: m.now,
-		Hold: phase.Hold{Phase: t.To, Trigger: t.Trigger, Only: before.Only}}
+		Hold: phase.Hold{Phase: t.To, Trigger: t.Trigger, Only: before.Only, Instead: before.Instead, Heals: t.heals}}
 	if t.Only != "" {
 		h.Only = t.Only
 	}
 	if t.To == phase.Alternate && m.tier >= 2 {
 		h.Deadline = m.now.Add(phase.MaxAlternate)
+	}
+	if t.Scope == ledger.HoldAgent && before.Phase == "" {
+		m.replace(&h, order != nil)
 	}
 	m.moved(h, before.Phase, order)
 	if t.Scope == ledger.HoldAgent && before.Phase == "" {
@@ -158,7 +168,7 @@ func (m *moving) tighten(t Tightening, order *interlock.Order) {
 	}
 	if t.Scope == ledger.HoldAgent && m.tier >= 2 {
 		m.tighten(Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Alternate, Trigger: phase.TriggerSpread,
-			Why: name + " is isolated"}, nil)
+			Why: name + " is isolated", heals: h.Heals}, nil)
 	}
 	if t.Scope == ledger.HoldLayer && t.To == phase.Emergency && m.stopped() > 1 {
 		m.tighten(Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Trigger: phase.TriggerLayers,
@@ -204,6 +214,9 @@ func (m *moving) moved(h ledger.HoldBody, from phase.Phase, order *interlock.Ord
 		m.halfDone(&h, &record)
 	}
 	if h.Phase == phase.Primary || h.Phase == "" {
+		if instead := m.holds[h.Name()].Instead; instead != "" { // whoever stood in is done with that
+			m.end(ledger.BackupName(instead))
+		}
 		m.end(h.Name())
 	} else {
 		m.put(h)
@@ -239,6 +252,26 @@ func (m *moving) isolate(agent string) {
 		}
 	}
 	sortRequests(m.waiting)
+	m.err = errors.Join(m.err, m.atWork(agent))
+}
+
+// atWork takes note of what an agent is at, for what is kept before it is isolated.
+func (m *moving) atWork(agent string) error {
+	rows, _, err := m.a.config.Store.Scan(m.ctx, under(ledger.Run, ledger.RunsOf(agent)), ledger.Every(maxLostWork))
+	refs := make([]ledger.Ref, 0, len(rows))
+	for _, row := range rows {
+		refs = append(refs, key(ledger.Checkpoint, row.Key))
+	}
+	if err != nil || len(refs) == 0 {
+		return err
+	}
+	kept, err := m.a.Ground(m.ctx, refs...)
+	for _, row := range rows {
+		if run, ok := row.Value.(interlock.Run); ok {
+			m.runs = append(m.runs, stateOf(run, kept))
+		}
+	}
+	return err
 }
 
 // done adds to the change what has moved: what stood before as a blob that each event names, the events, the holds, and the end of what
@@ -308,6 +341,7 @@ func (m *moving) keep() error {
 		s.Requests = append(s.Requests, auditlog.PendingRequest{ID: r.ID, Agent: r.Requester.Agent, Action: r.Action, Status: r.Status,
 			Created: r.Created})
 	}
+	s.Runs = m.runs
 	for _, t := range m.tallies {
 		s.Last = append(s.Last, t.Last...)
 	}

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"strings"
+	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -158,10 +159,12 @@ func (a *Admission) loosenPhase(ctx context.Context, c *carrying) error {
 		return err
 	}
 	after := ledger.HoldBody{Scope: before.Scope, Key: before.Key, Cause: interlock.EventPhase, Why: kept.Reason, Since: m.now,
-		Hold: phase.Hold{Phase: d.To, Trigger: phase.TriggerOrder}}
+		Hold: phase.Hold{Phase: d.To, Trigger: phase.TriggerOrder, Instead: before.Instead}}
 	switch d.To {
 	case phase.Contingency:
-		after.Only = d.Only
+		if after.Only, after.Earliest = d.Only, before.Earliest; before.Phase == phase.Emergency && m.tier >= 2 {
+			after.Earliest = m.now.Add(a.force.Load().Rules.Supervised())
+		}
 	case phase.Alternate:
 		if after.Only = before.Only; m.tier >= 2 {
 			after.Deadline = m.now.Add(phase.MaxAlternate)
@@ -178,6 +181,9 @@ func mayLoosen(c *carrying, step phase.Transition, before ledger.HoldBody, d Pha
 	case !step.May(role):
 		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "from phase %s to %s takes an operator with the role %s",
 			before.Phase.Title(), step.To.Title(), step.Who())
+	case step.From == phase.Contingency && step.To == phase.Alternate && c.now.Before(before.Earliest) && d.To != phase.Contingency:
+		return interlock.Errorf(interlock.CodeConflict, "subject", "it was begun again after an emergency and stays supervised until %s "+
+			"(maso.supervised); until then one agent goes on", before.Earliest.UTC().Format(time.RFC3339))
 	case step.Owner && before.Hold.Cause == nil:
 		return interlock.Errorf(interlock.CodeConflict, "subject",
 			"nobody has said what this emergency came of; another person does, with `interlock phase cause %s`", before.Name())

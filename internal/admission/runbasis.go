@@ -23,10 +23,11 @@ func (a *Admission) runRefs(r interlock.Requester) (refs []ledger.Ref) {
 	return refs
 }
 
-// chainRefs names the runs and agents that a run was delegated by. There are [ruleset.MaxDepth] at most.
+// chainRefs names the runs and agents that a run was delegated by, and what holds those runs. There are [ruleset.MaxDepth] at most.
 func chainRefs(run interlock.Run) (refs []ledger.Ref) {
 	for _, by := range run.Chain[:min(len(run.Chain), ruleset.MaxDepth)] {
-		refs = append(refs, key(ledger.Run, ledger.RunKey(by.Agent, by.Run)), key(ledger.Agent, by.Agent))
+		refs = append(refs, key(ledger.Run, ledger.RunKey(by.Agent, by.Run)), key(ledger.Agent, by.Agent),
+			under(ledger.Hold, ledger.Over(ledger.HoldRun, by.Run)))
 	}
 	return refs
 }

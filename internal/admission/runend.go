@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/phase"
 	"interlock/internal/strictjson"
 )
 
@@ -160,7 +161,7 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 		return g, err
 	}
 	run := g.named[0]
-	more := []ledger.Ref{key(ledger.Run, ledger.RunKey(run.Agent, id)), key(ledger.Agent, run.Agent),
+	more := []ledger.Ref{under(ledger.Hold, ledger.Over(ledger.HoldRun, id)), key(ledger.Run, ledger.RunKey(run.Agent, id)), key(ledger.Agent, run.Agent),
 		key(ledger.RunCount, ledger.AgentTally(run.Agent)), under(ledger.Request, ledger.Of(run.Agent, run.Principal))}
 	if run.Task != "" {
 		more = append(more, key(ledger.RunCount, ledger.TaskTally(run.Agent, run.Task)))
@@ -206,6 +207,10 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 				return change, err
 			}
 		}
+	}
+	name := ledger.HoldName(ledger.HoldRun, run.ID)
+	if h, held := standing.Others[ledger.Hold][name].(ledger.HoldBody); held && h.Trigger == phase.TriggerBox { // there is nothing left to pause
+		change.Writes = append(change.Writes, ledger.Ended(ledger.Hold, name))
 	}
 	if name := ledger.RunTally(run.Orchestration); run.Parent == "" && standing.Tally(name).Seq > 0 {
 		change.Writes = append(change.Writes, ledger.Ended(ledger.RunCount, name))

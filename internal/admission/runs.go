@@ -35,6 +35,7 @@ type registering struct {
 	rules  *ruleset.Ruleset
 	ground ground
 	now    time.Time
+	silent bool // whoever is to hold it does not answer
 }
 
 // RegisterRun registers a run of the requester's, or one that the requester delegates to another agent within a run of its own. The
@@ -74,10 +75,29 @@ func (a *Admission) RegisterRun(ctx context.Context, by interlock.Requester, q i
 		}
 		err = refused
 	}
+	if r.silent && err != nil {
+		err = a.failOver(ctx, &r, err)
+	}
 	if err != nil {
 		return interlock.Run{}, a.refuseRun(ctx, by, err)
 	}
 	return run, nil
+}
+
+// failOver does what is to be done when an agent does not answer that work was to be given to, and says who stands in, if anybody does.
+func (a *Admission) failOver(ctx context.Context, r *registering, cause error) error {
+	parent, _ := r.ground.Run(r.by.Agent, r.q.Parent)
+	if _, err := a.lose(ctx, r.to, "does not answer, and work was to be given to it", parent.Orchestration); err != nil {
+		return err
+	}
+	standing, err := a.Ground(ctx, under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.to)))
+	if err == nil {
+		err = isolated(r.to, standing, r.now)
+	}
+	if err == nil {
+		return cause
+	}
+	return err
 }
 
 // refuseRun records that a run was not registered, was not ended or took no turn, where that is the request's own fault. What
@@ -176,7 +196,7 @@ func (a *Admission) groundOfRun(ctx context.Context, load loader, r *registering
 	refs := []ledger.Ref{key(ledger.Agent, r.by.Agent), under(ledger.Run, ledger.RunNamed(r.id)),
 		key(ledger.RunCount, ledger.AgentTally(r.to))}
 	if r.to != r.by.Agent {
-		refs = append(refs, key(ledger.Agent, r.to), key(ledger.Alive, r.to))
+		refs = append(refs, key(ledger.Agent, r.to), key(ledger.Alive, r.to), under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.to)))
 	}
 	if r.q.Task != "" {
 		refs = append(refs, key(ledger.RunCount, ledger.TaskTally(r.to, r.q.Task)))
@@ -224,8 +244,8 @@ func (r *registering) run(standing ledger.Standing) (interlock.Run, error) {
 	}
 	run := interlock.Run{ID: r.id, Agent: r.to, Principal: owned(r.by, standing).Principal, Orchestration: r.id, Task: r.q.Task,
 		Tools: r.q.Tools, Output: r.q.Output, Key: r.q.Key, Created: r.now, Status: interlock.RunOpen}
-	if r.q.Box > 0 {
-		run.Until = r.now.Add(time.Duration(r.q.Box) * time.Second)
+	if box := r.boxed(standing); box > 0 {
+		run.Until = r.now.Add(box)
 	}
 	var err error
 	if r.q.Parent == "" {
@@ -287,6 +307,9 @@ func (r *registering) delegates(run *interlock.Run, standing ledger.Standing) er
 		return interlock.Errorf(interlock.CodeLimited, "/agent", "these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
 			r.rules.Runs().Turns, decides(r.rules.Runs()))
 	}
+	if err := isolated(r.to, standing, r.now); err != nil {
+		return err
+	}
 	return r.responsive(standing)
 }
 
@@ -300,6 +323,7 @@ func (r *registering) responsive(standing ledger.Standing) error {
 	if within <= 0 || !r.ground.alive.At.IsZero() && r.now.Sub(r.ground.alive.At) <= within {
 		return nil
 	}
+	r.silent = true
 	return interlock.Errorf(interlock.CodeUnavailable, "/agent",
 		"has not been heard for %s (alive); give the work to another, or send this again once it is there", within)
 }

@@ -80,6 +80,15 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		}
 		answer.Tightened = ledger.HoldName(t.Scope, t.Key)
 	}
+	if s.Kind == interlock.SignalHealth && level.Severity == limit.Critical {
+		on, err := a.lose(ctx, s.Agent, "does not answer, as an observer tells")
+		if err != nil {
+			return answer, err
+		}
+		if on != "" {
+			answer.Tightened = on
+		}
+	}
 	a.signals.Lock()
 	defer a.signals.Unlock()
 	ref := key(ledger.Signal, ledger.SignalRowKey(observer, s))
@@ -92,10 +101,17 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 		now := a.config.Now().UTC().Truncate(time.Microsecond)
 		body := ledger.SignalBody{Signal: s, Observer: observer, At: now}
 		body.Told, answer.Told = a.bands().Told(before.Told, s)
+		body.Rotate = rotates(before.Rotate, s, now)
 		change.Writes = []ledger.Row{body.Row()}
 		record := auditlog.SignalRecord{Signal: s, Observer: observer, Severity: string(level.Severity), Told: answer.Told, Stopped: answer.Stopped}
 		if err := a.append(&change, interlock.EventSignal, interlock.Requester{Agent: observer}, "observer", record); err != nil {
 			return change, err
+		}
+		if !body.Rotate.IsZero() && before.Rotate.IsZero() && a.tier() >= 2 {
+			if err := a.alarm(&change, interlock.Requester{Agent: s.Agent, Run: s.Run}, "context-rotate",
+				"it should keep a checkpoint and begin a new context; so much of its context is used, in percent: "+strconv.Itoa(s.Value)); err != nil {
+				return change, err
+			}
 		}
 		if !answer.Told {
 			return change, nil

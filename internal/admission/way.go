@@ -53,4 +53,7 @@ type Case struct {
 	spent   []budgeted            // what was found of the budgets that its agent works on
 	over    []interlock.Finding   // and what that objects
 	post    *post                 // the message that it is about; nil: it is about none
+	context []ledger.SignalBody   // how full its run's context is, as observers tell
+	overdue bool                  // its run's time is over, and nobody has recorded that
+	healed  bool                  // it was looked whether something it is under has healed
 }

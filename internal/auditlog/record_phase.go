@@ -27,6 +27,15 @@ type PaceSnapshot struct {
 	Requests []PendingRequest     `json:"requests"`
 	Last     []ledger.Act         `json:"last_actions"`
 	Runs     []interlock.Run      `json:"runs,omitempty"` // that were open, where everything was stopped
+	Runs     []RunState           `json:"runs,omitempty"` // that were open, of whoever it is about
+}
+
+// A RunState is what a run was at: its row, and its newest checkpoint by digest.
+type RunState struct {
+	Run         interlock.Run    `json:"run"`
+	Checkpoint  interlock.Digest `json:"checkpoint,omitempty"`
+	Constraints interlock.Digest `json:"constraints_digest,omitempty"`
+	System      interlock.Digest `json:"system_prompt,omitempty"`
 }
 
 // A PendingRequest is a question that waited, or whose answer had not been used.

@@ -24,6 +24,8 @@ func (t *telling) control(kind interlock.EventType) bool {
 			t.say("half done: " + half[0].Did)
 		}
 		t.order()
+	case interlock.EventLost:
+		t.say(t.text("agent"), t.text("did"), prefixed("stands in: ", t.text("backup")), t.text("why"))
 	case interlock.EventRootCause:
 		t.say(t.text("hold"))
 		t.add("root_cause", "what", "by")
@@ -56,6 +58,15 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.add("message", "id", "from", "to", "type")
 		t.say(t.text("what"))
 		t.add("violation", "agent", "at", "why")
+	case interlock.EventCheckpoint:
+		var number int
+		t.read("number", &number)
+		t.say(t.text("run"), t.text("agent"), "number "+strconv.Itoa(number))
+	case interlock.EventRunPaused:
+		t.add("run", "id", "agent", "task")
+	case interlock.EventRunChanged:
+		t.say(t.text("run"), prefixed("until ", t.text("until")), prefixed("constraints ", t.text("accepted")))
+		t.order()
 	case interlock.EventTurn:
 		var turn, most int
 		t.read("turn", &turn)

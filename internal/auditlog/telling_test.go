@@ -118,6 +118,12 @@ func TestTelling(t *testing.T) {
 		interlock.EventRunRegistered: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Task: "tidy"}}, "run_1 · claude · tidy"}},
 		interlock.EventRunEnded: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Status: interlock.RunCompleted}},
 			"run_1 · claude · completed"}},
+		interlock.EventLost: {{auditlog.LossRecord{Agent: "payer", Did: "backup", Backup: "second", Why: "has not been heard for 1m0s"},
+			"payer · backup · stands in: second · has not been heard for 1m0s"}},
+		interlock.EventCheckpoint: {{auditlog.CheckpointRecord{Run: "run_1", Agent: "claude", Number: 2}, "run_1 · claude · number 2"}},
+		interlock.EventRunPaused:  {{auditlog.RunPausedRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Task: "tidy"}}, "run_1 · claude · tidy"}},
+		interlock.EventRunChanged: {{auditlog.RunChangedRecord{Run: "run_1", Accepted: "sha256:01", Order: order},
+			"run_1 · constraints sha256:01 · approve-tool · notes · olga · read it"}},
 		interlock.EventRunBound: {{auditlog.BindingRecord{Run: "run_1", Session: "s1"}, "run_1 · s1"}},
 		interlock.EventMessage: {
 			{auditlog.MessageRecord{What: "sent", Message: interlock.Message{ID: "msg_1", From: "claude", To: "builder", Type: "bill"}},

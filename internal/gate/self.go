@@ -114,7 +114,7 @@ func harmlessCall(i *interlock.Impact) bool {
 		}
 		_, rest, named := strings.Cut(i.Target, "/v1/runs/run_")
 		_, what, _ := strings.Cut(rest, "/")
-		return named && contains(what, "end", "turns", "session")
+		return named && contains(what, "end", "turns", "session", "checkpoints")
 	}
 	return false
 }

@@ -70,6 +70,7 @@ var rows = Table{
 	{Name: "hold", Held: true, Cause: CauseFailure}, // admission finds it, and the next two: they need rows of the kind hold
 	{Name: "phase", Held: true, Each: true},
 	{Name: "breaker", Held: true},
+	{Name: "context", About: AboutRun, Each: true}, // likewise: it needs what observers told
 	{Name: "self", Check: Self, Forbids: true, Counts: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
 	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Counts: true, Part: Operation},

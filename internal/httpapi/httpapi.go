@@ -275,12 +275,13 @@ const (
 	routeWaiting
 	routeReceive
 	routeAcknowledge
+	routeKeep
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint"}
 
 func routeOf(path string) route {
 	switch path {
@@ -365,6 +366,10 @@ func (x *exchange) serve() {
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
 		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge:
 		method = http.MethodPost
+	case routeKeep:
+		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
+			method = http.MethodGet
+		}
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
 		return
@@ -416,7 +421,7 @@ func (x *exchange) hand() {
 		x.heard()
 	case routeWait:
 		x.wait()
-	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
+	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind, routeKeep:
 		x.runs()
 	case routeTelemetry:
 		x.telemetry()

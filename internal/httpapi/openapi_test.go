@@ -83,6 +83,10 @@ func operations() []operation {
 			also: []int{404}, about: "Receive a message: its content comes only if answer is allow."},
 		{path: "/v1/messages/{id}/acknowledge", method: "post", id: "acknowledgeMessage", body: typeOf[receiveBody](), answer: typeOf[acknowledgedAnswer](),
 			also: []int{404, 409}, about: "Say that a message was dealt with: its content is kept no longer."},
+		{path: "/v1/runs/{id}/checkpoints", method: "post", id: "keepCheckpoint", body: typeOf[checkpointBody](), answer: typeOf[interlock.RunKept](),
+			also: []int{404, 409}, about: "Keep what a run is at, typed, before its context is rotated. The first one fixes its constraints."},
+		{path: "/v1/runs/{id}/checkpoints", method: "get", id: "resumeCheckpoint", answer: typeOf[interlock.RunKept](), also: []int{404},
+			about: "Read the newest checkpoint of a run, to go on from there."},
 		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
 			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {

@@ -18,6 +18,8 @@ type Runs interface {
 	Turn(ctx context.Context, by interlock.Requester, id, conversation string) (turn int, err error)
 	BindRun(ctx context.Context, by interlock.Requester, id, session string) error
 	Heartbeat(ctx context.Context, by interlock.Requester) error
+	Checkpoint(ctx context.Context, by interlock.Requester, run string, c interlock.RunCheckpoint) (interlock.RunKept, error)
+	Resume(ctx context.Context, by interlock.Requester, run string) (interlock.RunKept, error)
 }
 
 // runIDs is the form of a registered run's id.
@@ -37,6 +39,8 @@ func runPath(path string) (id string, r route) {
 		return id, routeTurn
 	case "session":
 		return id, routeBind
+	case "checkpoints":
+		return id, routeKeep
 	}
 	return "", routeUnknown
 }
@@ -57,6 +61,10 @@ type (
 	}
 	bindBody struct {
 		Session   string               `json:"session"`
+		Requester *interlock.Requester `json:"requester"`
+	}
+	checkpointBody struct {
+		interlock.RunCheckpoint
 		Requester *interlock.Requester `json:"requester"`
 	}
 	heartbeatBody struct {
@@ -116,6 +124,9 @@ func (x *exchange) answerRun(ctx context.Context, runs Runs) (any, error) {
 		turn, err := runs.Turn(ctx, by, id, body.Conversation)
 		return turnAnswer{Turn: turn}, err
 	}
+	if x.route == routeKeep {
+		return x.answerCheckpoint(ctx, runs, id)
+	}
 	if x.route == routeBind {
 		var body bindBody
 		by, err := readRun(x, &body, &body.Requester)
@@ -130,6 +141,27 @@ func (x *exchange) answerRun(ctx context.Context, runs Runs) (any, error) {
 		return nil, err
 	}
 	return heartbeatAnswer{Heard: true}, runs.Heartbeat(ctx, by)
+}
+
+// answerCheckpoint keeps a checkpoint of a run, or hands the newest one out.
+func (x *exchange) answerCheckpoint(ctx context.Context, runs Runs, id string) (any, error) {
+	if x.r.Method != http.MethodPost {
+		claimed := interlock.Requester{}
+		if x.door == local {
+			claimed.Agent = x.r.URL.Query().Get("agent")
+		}
+		by, err := x.requester(claimed)
+		if err != nil {
+			return nil, &unreadError{err}
+		}
+		return runs.Resume(ctx, by, id)
+	}
+	var body checkpointBody
+	by, err := readRun(x, &body, &body.Requester)
+	if err != nil {
+		return nil, err
+	}
+	return runs.Checkpoint(ctx, by, id, body.RunCheckpoint)
 }
 
 // An unreadError is why a body was not read. Admission has heard nothing of it, so the door leaves the event.

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"interlock"
 )
@@ -41,6 +42,24 @@ func (b *fakeBackend) BindRun(_ context.Context, by interlock.Requester, id, ses
 		return interlock.Errorf(interlock.CodeConflict, "/session", "is bound to the run run_000000000000000000000000; end that first")
 	}
 	return nil
+}
+
+func (b *fakeBackend) Checkpoint(_ context.Context, by interlock.Requester, run string, c interlock.RunCheckpoint) (interlock.RunKept, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(c.Constraints) == 0 {
+		return interlock.RunKept{}, interlock.Errorf(interlock.CodeConflict, "/constraints", "has lost 1 of the constraints")
+	}
+	b.events = append(b.events, fmt.Sprintf("CHECKPOINT %s %s: %s", by.Agent, run, c.Goal))
+	return interlock.RunKept{RunCheckpoint: c, Run: run, Number: 1, At: noon}, nil
+}
+
+func (b *fakeBackend) Resume(_ context.Context, by interlock.Requester, run string) (interlock.RunKept, error) {
+	if by.Agent != "builder" {
+		return interlock.RunKept{}, interlock.Errorf(interlock.CodeNotFound, "/id", "no run of this name is this agent's, or was delegated by it")
+	}
+	return interlock.RunKept{RunCheckpoint: interlock.RunCheckpoint{System: "sha256:" + interlock.Digest(strings.Repeat("a", 64)), Goal: "build",
+		Constraints: []interlock.RunConstraint{{Kind: interlock.ConstraintNever, Text: "push"}}}, Run: run, Number: 2, At: noon}, nil
 }
 
 func (b *fakeBackend) Heartbeat(context.Context, interlock.Requester) error { return nil }

@@ -28,6 +28,7 @@ const (
 	HoldSystem  HoldScope = phase.ScopeSystem
 	HoldLayer   HoldScope = phase.ScopeLayer
 	HoldBreaker HoldScope = "breaker"
+	HoldBackup  HoldScope = "backup" // of an agent that stands in for another, such as backup:agent:second
 )
 
 // A HoldBody says that nothing is decided, and nothing made again, under something until an operator clears it; or in which phase
@@ -64,7 +65,7 @@ func HoldOf(name string) (scope HoldScope, key string, ok bool) {
 func (h *HoldBody) OnActors() bool { return onActors(h.Scope) }
 
 func onActors(scope HoldScope) bool {
-	return scope == HoldBreaker || slices.Contains(phase.Scopes(), string(scope))
+	return scope == HoldBreaker || scope == HoldBackup || slices.Contains(phase.Scopes(), string(scope))
 }
 
 // Actors is what a name of a hold on actors says it is on, if it is one.
@@ -74,6 +75,9 @@ func Actors(name string) (scope HoldScope, key string, ok bool) {
 	if scope == HoldBreaker {
 		of, whose, _ := strings.Cut(key, ":")
 		return scope, key, (of == phase.ScopeAgent || of == phase.ScopeType) && phase.ValidKey(of, whose)
+	}
+	if scope == HoldBackup { // it comes and goes with what it stands in for, and nobody names it
+		return scope, key, false
 	}
 	return scope, key, onActors(scope) && phase.ValidKey(before, key)
 }
@@ -93,6 +97,8 @@ func (h *HoldBody) State() string {
 		return ""
 	case h.Breaker != nil:
 		return "breaker " + h.Breaker.State
+	case h.Backup != nil:
+		return "service for " + h.Backup.For
 	}
 	return "phase " + h.Phase.Title()
 }
@@ -104,6 +110,22 @@ const OverAll = "over"
 // that may hold it.
 func Over(scope HoldScope, key string) string { return OverAll + "\x00" + HoldName(scope, key) }
 
+// Heals is the mark of the holds on agents that stand in for others, by when a machine may look whether that is over.
+const Heals = "heals"
+
+// BackupName is the name of the hold on an agent that stands in for another.
+func BackupName(agent string) string { return HoldName(HoldBackup, HoldName(HoldAgent, agent)) }
+
+// holdNext keeps an agent standing in for one at a time: two that are lost at once have two agents stand in.
+func holdNext(before, after any, _ time.Time) error {
+	was, _ := before.(HoldBody)
+	is, _ := after.(HoldBody)
+	if was.Backup != nil && is.Backup != nil && was.Backup.For != is.Backup.For {
+		return moved(Hold, "it stands in for another agent already")
+	}
+	return nil
+}
+
 // Due is the mark of the holds that become stricter at a time, if nobody has resolved them by then.
 const Due = "due"
 
@@ -111,7 +133,7 @@ func (h *HoldBody) over() string {
 	switch h.Scope {
 	case HoldSystem, HoldLayer:
 		return OverAll
-	case HoldBreaker:
+	case HoldBreaker, HoldBackup:
 		return OverAll + "\x00" + h.Key
 	}
 	return Over(h.Scope, h.Key)
@@ -124,6 +146,9 @@ func holdAbout(h HoldBody) About {
 	}
 	if (h.Phase == phase.Alternate || h.Mode == KillProposed) && !h.Deadline.IsZero() {
 		about.Marks = appendMarks(about.Marks, nano(h.Deadline), Due)
+	}
+	if h.Backup != nil && !h.Heals.IsZero() {
+		about.Marks = appendMarks(about.Marks, nano(h.Heals), Heals)
 	}
 	return about
 }

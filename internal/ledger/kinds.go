@@ -35,6 +35,7 @@ const (
 	RunCount   = "run_count"  // what is counted of runs: of an agent, of an orchestration, of a task
 	Message    = "message"    // what one agent has sent another, until that is done with it
 	Alive      = "alive"      // when an agent said last that it is there
+	Checkpoint = "checkpoint" // what an agent keeps of a run, to go on from there
 	Carried    = "carried"    // that a signed order was carried out, so that it counts once
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
@@ -215,8 +216,10 @@ func Kinds() []Kind {
 			next: messageNext, owner: messageOwner},
 		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
 			body: of(aliveAbout, nil, nil)},
+		{Name: Checkpoint, Writer: ByAction, Proved: "", Lives: "for ever, the newest of each run",
+			body: of(checkpointAbout, nil, checkpointInto), next: checkpointNext, owner: checkpointOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
-			owner: holdOwner},
+			next: holdNext, owner: holdOwner},
 		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},
 		{Name: Tally, Writer: ByAction, Proved: "", Lives: "half an hour after the last action", swept: true,
 			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},

@@ -88,6 +88,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Settled, "e", ledger.SettledBody{Event: "e", At: now}, "until")
 	add(ledger.Run, ledger.RunKey("builder", "r"), interlock.Run{ID: "r", Agent: "builder", Orchestration: "o", Parent: "p", Created: now},
 		"all", "runs\x00builder", "named\x00r", "in\x00o", "under\x00p")
+	kept := interlock.RunKept{Run: "run_1", Number: 1, At: now, RunCheckpoint: interlock.RunCheckpoint{Goal: "count"}}
+	add(ledger.Checkpoint, ledger.RunKey("builder", "run_1"), ledger.CheckpointBody{RunKept: kept, Agent: "builder"}, "all", "named\x00run_1")
 	add(ledger.RunCount, ledger.AgentTally("builder"), ledger.RunCountBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
 	add(ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "builder", To: "tester", Orchestration: "o", Sent: now, Until: now},
 		Content: []byte("hi")}, "all", "to\x00tester", "from\x00builder", "in\x00o", "due")

@@ -31,7 +31,8 @@ const (
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
 // very many. Of all others together there are few, so that a decision in a run of its own reads nothing of its own for that.
 func ownerOfHold(name string) string {
-	scope, key, _ := strings.Cut(strings.TrimPrefix(name, string(HoldBreaker)+":"), ":")
+	name = strings.TrimPrefix(strings.TrimPrefix(name, string(HoldBreaker)+":"), string(HoldBackup)+":")
+	scope, key, _ := strings.Cut(name, ":")
 	if HoldScope(scope) == HoldAgent {
 		return ownerAgent + key
 	}
@@ -118,7 +119,7 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCounter + ref.Key
 		case Definition:
 			return ownerDefinition + ref.Key
-		case Run:
+		case Run, Checkpoint:
 			return ownerRun + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key

@@ -23,6 +23,9 @@ func RunNamed(run string) string { return "named\x00" + run }
 func RunUnder(run string) string { return "under\x00" + run }
 func RunIn(root string) string   { return "in\x00" + root }
 
+// RunsDue is the mark of runs whose time is over at a time, and which nobody has paused for that yet.
+const RunsDue = "due"
+
 // RunsEnded is the mark of runs that have ended.
 const RunsEnded = "ended"
 
@@ -33,6 +36,9 @@ func runAbout(r interlock.Run) About {
 		return about
 	}
 	about.Marks = appendMarks(about.Marks, nano(r.Created), All, RunsOf(r.Agent), RunIn(r.Orchestration))
+	if !r.Until.IsZero() && r.Paused.IsZero() {
+		about.Marks = appendMarks(about.Marks, nano(r.Until), RunsDue)
+	}
 	if r.Parent != "" {
 		about.Marks = appendMarks(about.Marks, nano(r.Created), RunUnder(r.Parent))
 	}
@@ -43,14 +49,14 @@ func runStands(r interlock.Run) bool { return r.Ended.IsZero() }
 
 func runInto(r interlock.Run, to *Standing) { to.other(Run, RunKey(r.Agent, r.ID), r) }
 
-// runNext lets a run be registered once, and end once.
+// runNext lets a run be registered once, be paused and given more time while it is open, and end once.
 func runNext(before, after any, _ time.Time) error {
 	was, there := before.(interlock.Run)
 	is, _ := after.(interlock.Run)
 	switch {
 	case there && !runStands(was):
 		return moved(Run, "it has ended")
-	case there && runStands(is):
+	case there && runStands(is) && was.Until.Equal(is.Until) && was.Paused.Equal(is.Paused):
 		return moved(Run, "it is registered already")
 	}
 	return nil
@@ -123,6 +129,7 @@ const AliveFor = 24 * time.Hour
 type AliveBody struct {
 	Agent string    `json:"agent"`
 	At    time.Time `json:"at"`
+	Lost  bool      `json:"lost,omitempty"` // it was not heard in time since, and the log says so
 }
 
 func aliveAbout(a AliveBody) About {

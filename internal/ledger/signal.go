@@ -14,7 +14,8 @@ type SignalBody struct {
 	interlock.Signal
 	Observer string    `json:"observer"`
 	At       time.Time `json:"at"`
-	Told     int       `json:"told,omitempty"` // the highest level that people were told of; see package limit
+	Rotate   time.Time `json:"rotate,omitzero"` // since when so much of a context is used that it should be rotated
+	Told     int       `json:"told,omitempty"`  // the highest level that people were told of; see package limit
 }
 
 // SignalKey names what is told of one run of an agent.

@@ -288,6 +288,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
 		case WrittenBody:
 			r.Kind, r.Key = Written, v.File
+		case CheckpointBody:
+			r.Kind, r.Key = Checkpoint, RunKey(v.Agent, v.Run)
 		case HoldBody:
 			r.Kind, r.Key = Hold, v.Name()
 		case BreakerBody:

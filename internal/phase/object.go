@@ -18,6 +18,10 @@ type Hold struct {
 	Snapshot string    `json:"snapshot,omitempty"`  // the digest of what stood before
 	Cause    *Cause    `json:"root_cause,omitzero"` // the first of the two words by which emergency is left
 	Breaker  *Breaker  `json:"breaker,omitempty"`   // of a hold that is an open breaker
+	Backup   *Backup   `json:"backup,omitempty"`    // of a hold on an agent that stands in for another
+	Instead  string    `json:"instead,omitempty"`   // the agent that stands in for the one it is on
+	Earliest time.Time `json:"earliest,omitzero"`   // nobody loosens it before: it was begun again after an emergency
+	Heals    time.Time `json:"heals,omitzero"`      // from then on a machine looks whether it may be left; never, if none is given
 }
 
 // A Cause is what somebody says emergency came of, before somebody else answers for leaving it.
@@ -40,6 +44,9 @@ const (
 	TriggerLayers  = "layers"    // two layers of control are in emergency
 	TriggerSignal  = "signal"    // any other signal of a machine
 	TriggerProbe   = "half-open" // the one action that a half-open breaker let run was refused
+	TriggerLoss    = "loss"      // an agent that others need does not answer
+	TriggerHealed  = "healed"    // a backup has stood in for so long without being refused anything
+	TriggerBox     = "time box"  // the time of a run is over
 )
 
 // The scopes of holds on agents. The names stand in stores.
@@ -98,6 +105,7 @@ const (
 	ruleMessage   = "phase.message"
 	ruleEvery     = "phase.every"
 	ruleEmergency = "phase.emergency"
+	ruleOver      = "phase.time"
 )
 
 // Object is what a hold in a phase objects to an action, if anything. What exceeds the phase is denied at layer 1, where no yes
@@ -109,8 +117,11 @@ func Object(name, scope string, since time.Time, h Hold, act Act, tier int) (f i
 	}
 	f = interlock.Finding{Gate: "phase", Rule: rule, Layer: 1, Verdict: verdict,
 		Suggestion: "tell an operator: `interlock phase show` says what stands, `interlock phase set` changes it"}
-	if verdict == interlock.Ask {
+	switch {
+	case verdict == interlock.Ask:
 		f.Layer = 2
+	case rule == ruleOver: // which the run says as well, and what that says is named first; a clock that is set back changes only that
+		f.Layer = 3
 	}
 	f.Reason = "phase " + h.Phase.Title() + " on " + name + " since " + since.UTC().Format(time.RFC3339) + ": " + what + "; " +
 		looser(h.Phase, tier)
@@ -152,6 +163,8 @@ func (h Hold) object(scope string, act Act) (rule string, verdict interlock.Verd
 // layer of control names no agent: whoever acts has everything asked about.
 func (h Hold) contingent(scope string, act Act) (rule string, verdict interlock.Verdict, what string) {
 	switch {
+	case h.Trigger == TriggerBox && h.Only == "":
+		return ruleOver, interlock.Deny, "the time of this run is over, and it is paused until a person gives it more (interlock runs extend)"
 	case scope != ScopeLayer && h.Only == "":
 		return ruleSuspended, interlock.Deny, "no agent goes on until one is named"
 	case scope != ScopeLayer && act.Agent != h.Only:

@@ -100,6 +100,8 @@ func Verbs() []Verb {
 			Subject: "agent:NAME since TIME, or event:ID", Writes: "rollback", Event: interlock.EventRollback, Detail: maxRecord},
 		{Name: interlock.VerbTellRollback, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "ROLLBACK/STEP", Writes: "rollback", Event: interlock.EventRollbackStep},
+		{Name: interlock.VerbChangeRun, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a run's id", Writes: "run or checkpoint", Event: interlock.EventRunChanged},
 		{Name: interlock.VerbMend, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the store", Event: interlock.EventMended},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,

@@ -77,6 +77,9 @@ func (c *checker) aType(t *Type, at string) error {
 	if err := c.spawn(t.Spawn, at+"/spawn"); err != nil {
 		return err
 	}
+	if err := c.losing(t, at); err != nil {
+		return err
+	}
 	if err := c.typeLists(t, at); err != nil {
 		return err
 	}
@@ -153,6 +156,8 @@ func (c *checker) runs(r *RunRules) error {
 		return c.doc.Errorf("/runs/turns", "turns is from 1 to %d", maxTurns)
 	case r.Retries < 0 || r.Retries > maxRetries:
 		return c.doc.Errorf("/runs/retries", "retries is from 1 to %d", maxRetries)
+	case time.Duration(r.TimeBox) > maxRunWindow:
+		return c.doc.Errorf("/runs/time_box", "time_box is at most %s", maxRunWindow)
 	case len(r.Resolver) > maxTypeText:
 		return c.doc.Errorf("/runs/resolver", "resolver is longer than %d bytes", maxTypeText)
 	}

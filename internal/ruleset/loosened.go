@@ -36,7 +36,7 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 			out = append(out, "policy.deny "+glob)
 		}
 	}
-	if to.maso.Tier < from.maso.Tier || to.watch.looser(from.watch) {
+	if loosenedMaso(from, to) || to.watch.looser(from.watch) {
 		out = append(out, "maso")
 	}
 	limits, err := loosenedLimits(from, to)

@@ -96,6 +96,11 @@ func load(defaults map[string][]byte, digests map[string]string, user map[string
 		}
 		sums.User = append(sums.User, sum)
 	}
+	for _, check := range l.backups {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
 	sort.Strings(sums.Defaults)
 	sort.Strings(sums.User)
 	var err error

@@ -35,6 +35,11 @@ type Type struct {
 	Output []*Publication `json:"publishes,omitempty"` // messages that its agents send others
 	Input  []*Acceptance  `json:"accepts,omitempty"`   // messages that they are sent
 
+	Critical bool   `json:"critical,omitempty"` // others can't do without its agents
+	OnLoss   OnLoss `json:"on_loss,omitempty"`  // what is done when one is lost: of a critical one halt, if none is given, else degrade
+	Backup   string `json:"backup,omitempty"`   // the type whose agents stand in for its own, and which may do exactly the same
+	TimeBox  Span   `json:"time_box,omitempty"` // how long one of its runs takes at most
+
 	undefined bool
 }
 
@@ -81,6 +86,7 @@ type RunRules struct {
 	Turns    int    `json:"turns,omitempty"`    // of one conversation between agents; 10, if none is given
 	Resolver string `json:"resolver,omitempty"` // who decides after that, in a name that callers know; a human, if none is given
 	Retries  int    `json:"retries,omitempty"`  // of one task by one agent; 3, if none is given
+	TimeBox  Span   `json:"time_box,omitempty"` // of a run whose type names none; an hour at tier 3, and none elsewhere, if none is given
 }
 
 // MaxDepth is how often a run can be delegated on at most.

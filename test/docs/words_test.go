@@ -22,7 +22,8 @@ var sameWord = map[string]string{
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
 	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
 	"MessageStatus": "message", "MessageRequest": "message", "MessageAnswer": "message", "Messages": "message", "Violation": "message",
-	"Runs": "run", "SettledBy": "settled", "Settlement": "settled",
+	"Runs": "run", "RunCheckpoint": "run", "RunConstraint": "run", "RunConstraintKind": "run", "RunKept": "run", "Checkpoints": "run",
+	"SettledBy": "settled", "Settlement": "settled",
 }
 
 // forPrograms are types that only programs in Go meet.

@@ -89,6 +89,8 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Breaker, "agent:agent", ledger.BreakerBody{Name: "agent:agent", Blocks: []time.Time{Now}}),
 		row(t, ledger.Tally, "agent:agent", ledger.TallyBody{Name: "agent:agent", Counts: phase.Tally{}.With(Now, true)}),
 		row(t, ledger.Run, ledger.RunKey("agent", "r"), interlock.Run{ID: "r", Agent: "agent", Orchestration: "o", Parent: "p", Created: Now}),
+		row(t, ledger.Checkpoint, ledger.RunKey("agent", "run_1"), ledger.CheckpointBody{RunKept: interlock.RunKept{Run: "run_1", Number: 1, At: Now},
+			Agent: "agent"}),
 		row(t, ledger.RunCount, ledger.AgentTally("agent"), ledger.RunCountBody{Name: ledger.AgentTally("agent"), Seq: 1, Delegated: 1}),
 		row(t, ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "agent", To: "other", Orchestration: "o", Sent: Now, Until: Now}}),
 		row(t, ledger.Alive, "agent", ledger.AliveBody{Agent: "agent", At: Now}),
