@@ -70,7 +70,7 @@ func (a *Admission) evidence(ctx context.Context, change *ledger.Change, now tim
 			case ledger.TallyBody:
 				s.Last = append(s.Last, value.Last...)
 			case interlock.Run:
-				s.Runs = append(s.Runs, value)
+				s.Runs = append(s.Runs, auditlog.RunState{Run: value})
 			case interlock.ApprovalRequest:
 				s.Requests = append(s.Requests, auditlog.PendingRequest{ID: value.ID, Agent: value.Requester.Agent,
 					Action: value.Action, Status: value.Status, Created: value.Created})

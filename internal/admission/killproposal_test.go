@@ -123,7 +123,7 @@ func TestAStopKeepsEvidence(t *testing.T) {
 	if err := strictjson.DecodeTrusted(text, &kept); err != nil {
 		t.Fatal(err)
 	}
-	if len(kept.Requests) != 1 || kept.Requests[0].ID != request || len(kept.Runs) != 1 || kept.Runs[0].ID != run.ID || kept.On != ledger.KillName {
+	if len(kept.Requests) != 1 || kept.Requests[0].ID != request || len(kept.Runs) != 1 || kept.Runs[0].Run.ID != run.ID || kept.On != ledger.KillName {
 		t.Errorf("kept: %+v", kept)
 	}
 	h.entries()

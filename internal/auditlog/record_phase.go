@@ -26,8 +26,7 @@ type PaceSnapshot struct {
 	Counts   []ledger.BreakerBody `json:"counts"`
 	Requests []PendingRequest     `json:"requests"`
 	Last     []ledger.Act         `json:"last_actions"`
-	Runs     []interlock.Run      `json:"runs,omitempty"` // that were open, where everything was stopped
-	Runs     []RunState           `json:"runs,omitempty"` // that were open, of whoever it is about
+	Runs     []RunState           `json:"runs,omitempty"` // that were open, of whoever it is about, or all where everything was stopped
 }
 
 // A RunState is what a run was at: its row, and its newest checkpoint by digest.
