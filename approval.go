@@ -47,6 +47,15 @@ type ApprovalRequest struct {
 	// DryRun is the id of the DRY_RUN event that whoever says yes is shown, where the obligations want one. Who signs fills it
 	// in, so that it is signed with the rest; in the store it stands in the approvals alone.
 	DryRun string `json:"dry_run,omitempty"`
+
+	// FirstUse is what the agent's type has not used before. A yes says that its agents may be asked about it like anything else.
+	FirstUse *FirstUse `json:"first_use,omitempty"`
+}
+
+// A FirstUse is what agents of a type have not used before.
+type FirstUse struct {
+	Type string   `json:"type"`
+	Uses []string `json:"uses"` // such as "tool refund" or "shell git"
 }
 
 // A Settlement is how a question ended that a harness had put to its own user.

@@ -80,6 +80,7 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 // view is what is known of the world for a proposal, with what the rules say is production.
 func (e *Evaluator) view(p interlock.Proposal) interlock.View {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	p.View.Staging = e.Rules.Staging() // nobody else says so
 	return p.View
 }
 
@@ -119,7 +120,7 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 // Explain returns how a proposal's action is read, as a tree whose steps name the impacts of the decision about it by
 // their place in [interlock.Decision.Impacts]. redact takes secrets out of what is shown; texts are shortened after it.
 func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, []string)) fact.Step {
-	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	p.View = e.view(p)
 	return shown(e.Analyser.Explain(p.View, p.Action), redact)
 }
 

@@ -83,7 +83,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
 	on := func(ctx context.Context, load loader) (_ ground, err error) {
-		g, err = a.groundOf(ctx, load, who, also...)
+		if g, err = a.groundOf(ctx, load, who, also...); err == nil {
+			err = a.extendUses(ctx, load, &g, &p, read.Impacts)
+		}
 		return g, err
 	}
 	build := func(standing ledger.Standing) (ledger.Change, error) {
@@ -99,6 +101,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if p.stop, _ = a.killed(&standing, now); p.stop.Scope != "" {
 			_ = a.BothKilled(ctx) // what fails here is tried again with the next action, and this one is stopped anyway
 		}
+		p.first = p.under.firstUse(&p, standing, read.Impacts, now)
 		made, invalid, err := a.evaluate(ctx, &p, read, begun, now)
 		if err != nil {
 			return ledger.Change{}, err
@@ -179,7 +182,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(p.over, p.first.objects, limits), now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
@@ -267,7 +270,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			return change, false, err
 		}
 		if answer.Request = id; open != nil {
-			change.Writes, opened = ledger.Rows(*open), true
+			change.Writes, opened = append(ledger.Rows(*open), p.first.asked(open)...), true
 		}
 	}
 	recorded := a.redactedDecision(d)
@@ -354,7 +357,7 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d)}
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of}
 	for _, o := range d.Obligations {
 		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil &&
 			within < a.config.ApprovalTTL {

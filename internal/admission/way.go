@@ -50,4 +50,5 @@ type Case struct {
 	met     map[ledger.Spend]bool // what of that found too little left
 	limited []auditlog.Limited    // where that was a limit, what it found
 	over    []interlock.Finding   // and what that objects
+	first   first                 // what its agent's type has not used before
 }

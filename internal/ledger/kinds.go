@@ -39,6 +39,7 @@ const (
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 	Usage      = "usage"      // how much of a limit somebody has used
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
+	FirstUse   = "first_use"  // that agents of a type use a tool, or that somebody is asked whether they may
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -215,6 +216,8 @@ func Kinds() []Kind {
 			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
 		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
 			body: of(settledAbout, nil, nil), next: settledOnce},
+		{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever",
+			body: of(firstUseAbout, nil, firstUseInto), next: firstUseNext, owner: firstUseOwner},
 	}
 }
 

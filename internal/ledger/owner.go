@@ -24,6 +24,7 @@ const (
 	ownerDefinition  = "definition\x00"
 	ownerRun         = "run\x00"
 	ownerTally       = "tally\x00"
+	ownerFirstUse    = "first use\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -120,6 +121,8 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerRun + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key
+		case FirstUse:
+			return ownerFirstUse + ref.Key
 		}
 		return ""
 	}

@@ -296,6 +296,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
 		case RunCountBody:
 			r.Kind, r.Key = RunCount, v.Name
+		case FirstUseBody:
+			r.Kind, r.Key = FirstUse, v.key()
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

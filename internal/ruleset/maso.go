@@ -5,6 +5,11 @@ type MasoRules struct {
 	// how far agents act by themselves: 1 supervised, 2 managed, 3 autonomous. From 1 on breakers count refusals, from 2 on one
 	// that trips moves its agent to phase A. 0 is off
 	Tier int `json:"tier"`
+
+	Staging  []string  `json:"staging,omitempty"`   // globs of hosts, contexts, databases, buckets that are staging; what is neither is production
+	FirstUse FirstUse  `json:"first_use,omitempty"` // what becomes of the first use of a tool by a type of agents
+	Review   Review    `json:"review,omitzero"`     // how long questions wait for a human
+	Latency  []Latency `json:"latency,omitempty"`   // how long orchestrations may take
 }
 
 // maxTier is the highest tier.
@@ -16,6 +21,7 @@ func (r *Ruleset) Maso() MasoRules { return r.maso }
 func (r *Ruleset) addMaso(m *MasoRules) {
 	if m != nil {
 		r.maso.Tier = max(r.maso.Tier, m.Tier)
+		r.maso.addOversight(m)
 	}
 }
 
@@ -23,6 +29,9 @@ func (r *Ruleset) addMaso(m *MasoRules) {
 func (c *checker) maso(m *MasoRules) error {
 	if m != nil && (m.Tier < 0 || m.Tier > maxTier) {
 		return c.doc.Errorf("/maso/tier", "tier must be from 0, which is off, to %d", maxTier)
+	}
+	if m != nil {
+		return checkOversight(c.doc, m)
 	}
 	return nil
 }
