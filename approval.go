@@ -50,6 +50,28 @@ type ApprovalRequest struct {
 
 	// FirstUse is what the agent's type has not used before. A yes says that its agents may be asked about it like anything else.
 	FirstUse *FirstUse `json:"first_use,omitempty"`
+
+	// Review is the level of risk by which its time was set: LOW, MEDIUM, HIGH or CRITICAL; empty where that has no say.
+	Review string `json:"review,omitempty"`
+	Warned int    `json:"warned,omitempty"` // the share of that time, in per cent, after which people were last told that it waits
+}
+
+// The shares of its time after which people are told that a question still waits.
+const (
+	WarnHalf = 50
+	WarnLate = 80
+)
+
+// WarnAt is when people are next told that a question still waits, and after which share of its time; zero: no more.
+func (r ApprovalRequest) WarnAt() (at time.Time, share int) {
+	share = WarnHalf
+	if r.Warned >= WarnHalf {
+		share = WarnLate
+	}
+	if r.Review == "" || r.Status != RequestPending || r.Warned >= WarnLate {
+		return time.Time{}, 0
+	}
+	return r.Created.Add(r.Expires.Sub(r.Created) / 100 * time.Duration(share)), share
 }
 
 // A FirstUse is what agents of a type have not used before.

@@ -22,6 +22,10 @@ type Run struct {
 	Created       time.Time  `json:"created"`
 	Until         time.Time  `json:"until,omitzero"` // its time box: past it nothing is done in it
 
+	// how long it may take with all that it delegates before people are told, and when they were
+	Latency time.Duration `json:"latency_ns,omitempty"`
+	Late    time.Time     `json:"late_at,omitzero"`
+
 	Ended  time.Time `json:"ended,omitzero"`
 	Status RunStatus `json:"status"`
 	By     string    `json:"by,omitempty"` // whose word ended it

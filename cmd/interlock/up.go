@@ -143,6 +143,7 @@ func (c *upCommand) Run(p *program) error {
 		backend.CheckStandingUntil(serving, func(err error) { logger.Warn("checking what stands", "error", err.Error()) })
 	})
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
+	background.Go(func() { expireRequests(serving, backend.Oversee, overseeEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself
 	background.Wait()
@@ -154,6 +155,9 @@ func (c *upCommand) Run(p *program) error {
 
 // expireEvery is how long after its time a request may go without the event that says so.
 const expireEvery = 5 * time.Second
+
+// overseeEvery is how often it is looked for orchestrations that take longer than they may, where the rules say how long that is.
+const overseeEvery = 200 * time.Millisecond
 
 // expireRequests records requests that nobody answered in time, for as long as the server runs. What fails is tried again.
 func expireRequests(ctx context.Context, expire func(context.Context) (int, error), every time.Duration, logger *slog.Logger) {

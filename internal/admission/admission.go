@@ -280,6 +280,8 @@ type Admission struct {
 	guard  sync.Mutex
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
 
+	overseen atomic.Int64 // when it was last looked for orchestrations that take too long, in unix nanoseconds
+
 	executions executions
 	signals    signals
 	endings    endings

@@ -42,7 +42,15 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 		return recorded + lapsed, err
 	}
 	moved, err := a.moveDue(ctx, now)
-	return recorded + lapsed + moved, err
+	if err != nil {
+		return recorded + lapsed + moved, err
+	}
+	told, err := a.remind(ctx, now)
+	if err != nil {
+		return recorded + lapsed + moved + told, err
+	}
+	slow, err := a.Oversee(ctx)
+	return recorded + lapsed + moved + told + slow, err
 }
 
 // maxAtOnce bounds how much of what is overdue is ended at once; the rest is when it is next looked for.

@@ -166,6 +166,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	a.warn(ctx, &p, receipt.Left, last.at)
+	a.overseeSoon(ctx, &p, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)
@@ -358,9 +359,12 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
 		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of}
+	if within, level, timed := p.under.review(d); timed {
+		request.Expires, request.Review = now.Add(within), level
+	}
 	for _, o := range d.Obligations {
 		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil &&
-			within < a.config.ApprovalTTL {
+			now.Add(within).Before(request.Expires) {
 			request.Expires = now.Add(within)
 		}
 	}

@@ -26,6 +26,9 @@ func RunIn(root string) string   { return "in\x00" + root }
 // RunsEnded is the mark of runs that have ended.
 const RunsEnded = "ended"
 
+// RunsLate is the mark of open runs that may take so long, by when that is over.
+const RunsLate = "late"
+
 func runAbout(r interlock.Run) About {
 	about := About{Key: RunKey(r.Agent, r.ID), Marks: under(nano(r.Created), RunNamed(r.ID)), Binds: true}
 	if !runStands(r) {
@@ -33,6 +36,9 @@ func runAbout(r interlock.Run) About {
 		return about
 	}
 	about.Marks = appendMarks(about.Marks, nano(r.Created), All, RunsOf(r.Agent), RunIn(r.Orchestration))
+	if r.Latency > 0 && r.Late.IsZero() {
+		about.Marks = appendMarks(about.Marks, nano(r.Created.Add(r.Latency)), RunsLate)
+	}
 	if r.Parent != "" {
 		about.Marks = appendMarks(about.Marks, nano(r.Created), RunUnder(r.Parent))
 	}
@@ -50,6 +56,8 @@ func runNext(before, after any, _ time.Time) error {
 	switch {
 	case there && !runStands(was):
 		return moved(Run, "it has ended")
+	case there && runStands(is) && was.Late.IsZero() && !is.Late.IsZero():
+		return nil // people were told that it takes longer than it may
 	case there && runStands(is):
 		return moved(Run, "it is registered already")
 	}
