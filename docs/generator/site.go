@@ -32,7 +32,7 @@ var kinds = []kind{
 		"docs/phases.md", "docs/plugging-in.md",
 		"docs/recipes/README.md", "docs/adding-a-command.md", "docs/adding-a-standing.md", "docs/releases.md"}},
 	{"Reference", []string{"docs/reference/README.md", "docs/reference/glossary.md", "docs/cli.md", "docs/reference/commands.md",
-		"docs/settings.md", "docs/rules.md",
+		"docs/reference/layers.md", "docs/settings.md", "docs/rules.md",
 		"docs/rule-tags.md", "docs/approvals.md", "docs/console.md", "docs/hooks.md", "docs/coverage.md", "docs/http-api.md", "docs/mcp.md",
 		"docs/gateway.md", "docs/sandbox.md", "docs/audit-log.md", "docs/conformance.md"}},
 	{"Explanation", []string{"docs/explanation/README.md", "docs/explanation/asking.md", "docs/architecture.md", "docs/threat-model.md",
