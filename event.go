@@ -24,6 +24,7 @@ const (
 	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
 	EventPhase         EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
 	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
+	EventSeconded      EventType = "ORDER_SECONDED"    // somebody of one team says yes to what somebody of another is to order
 	EventBreaker       EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
 	EventBreakerReset  EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
 	EventMended        EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
@@ -77,7 +78,7 @@ func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal,
-		EventPhase, EventRootCause, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
+		EventPhase, EventRootCause, EventSeconded, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,

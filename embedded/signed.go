@@ -18,7 +18,7 @@ import (
 // the admin role nobody can give one. Where the settings want an order and there is none, the last documents that were ordered take
 // their place in the evaluator; where those can't be had either, nothing is decided.
 func orderedRules(ctx context.Context, c config.Config, port store.Port, key *auditlog.PublicKey,
-	evaluator *admission.Evaluator) error {
+	evaluator *admission.Evaluator, asWritten ...bool) error {
 	evaluator.Ordered = admission.Ordering{}
 	if len(evaluator.Own) == 0 {
 		return nil
@@ -39,7 +39,11 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 	if err != nil || !governed {
 		return err
 	}
-	if !c.RulesNeedOrder() {
+	need := c.RulesNeedOrder()
+	if len(asWritten) == 0 && !need {
+		need = needsOrder(ctx, port, &last)
+	}
+	if !need {
 		evaluator.Ordered.By = admission.RulesUnordered
 		return nil
 	}
@@ -53,6 +57,34 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 	evaluator.Own = own
 	evaluator.Ordered = admission.Ordering{By: last.event, Refused: digest}
 	return nil
+}
+
+// tierWithTeams is the tier from which on rules that classify actions change by order alone, which may take two teams.
+const tierWithTeams = 2
+
+// needsOrder reports whether rules that nobody ordered stay out of force whatever the settings say: the rules that were ordered last are
+// of a tier at which it takes people to weaken them.
+func needsOrder(ctx context.Context, port store.Port, last *order) bool {
+	if last.documents == "" {
+		return false
+	}
+	own, err := last.read(ctx, port)
+	if err != nil {
+		return true // what they said can't be told: what was ordered is what counts
+	}
+	rules, err := candidate(own)
+	return err != nil || rules.Maso().Tier >= tierWithTeams
+}
+
+// lastOrdered returns the documents that an admin ordered last; nil where nobody did.
+func lastOrdered(port store.Port, key *auditlog.PublicKey) func(context.Context) (map[string][]byte, error) {
+	return func(ctx context.Context) (map[string][]byte, error) {
+		last, err := lastOrder(ctx, port, key)
+		if err != nil || last.documents == "" {
+			return nil, err
+		}
+		return last.read(ctx, port)
+	}
 }
 
 // unorderedError says that nothing is decided because nobody ordered the rules, and what is wrong with those that were ordered last.

@@ -59,7 +59,7 @@ func DocumentsDigest(documents map[string]string) (interlock.Digest, error) {
 
 // adoptRules has the rules that are in force in this process count as ordered, on an admin's order that names them: the ruleset as its
 // subject, and the operator's documents, which stay the same when the program's own rules are others, as its detail.
-func (a *Admission) adoptRules(_ context.Context, c *carrying) error {
+func (a *Admission) adoptRules(ctx context.Context, c *carrying) error {
 	now := a.force.Load()
 	documents := Documents(now.Own)
 	digest, err := DocumentsDigest(documents)
@@ -71,6 +71,9 @@ func (a *Admission) adoptRules(_ context.Context, c *carrying) error {
 			"other rules are in the rules directory now than the order is about; look again and give the order anew")
 	case len(documents) == 0:
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "there are no rules but the program's own, which need no order")
+	}
+	if err := a.reclassifies(ctx, c, now.Rules); err != nil {
+		return err
 	}
 	return a.ordersRules(c, documents)
 }

@@ -36,8 +36,21 @@ func (a *Admission) extendUses(ctx context.Context, load loader, g *ground, p *C
 	for _, use := range uses {
 		refs = append(refs, key(ledger.FirstUse, ledger.FirstUseKey(kind, use)), key(ledger.FirstUse, ledger.AskedKey(kind, use)))
 	}
+	if p.under.Rules.Maso().Classifies() && p.Action.Tool != "" {
+		refs = append(refs, under(ledger.Order, ledger.RangesOf(kind)))
+	}
 	g.reads = append(g.reads, refs...)
-	return a.extend(ctx, load, g, new(names), refs)
+	var operators names
+	if err := a.extend(ctx, load, g, &operators, refs); err != nil || len(operators) == 0 {
+		return err
+	}
+	read := len(g.reads)
+	for _, name := range append(operators, agent.ID, agent.Principal) {
+		if name != "" {
+			g.reads = append(g.reads, key(ledger.Operator, name))
+		}
+	}
+	return a.extend(ctx, load, g, &operators, g.reads[read:])
 }
 
 func (e *Evaluator) notesUses() bool {

@@ -165,6 +165,10 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h.now = h.now.Add(time.Hour)
 		return h, h.about("agent:claude", "")
 	},
+	interlock.VerbSecond: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("sha256:01", "")
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

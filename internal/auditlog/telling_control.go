@@ -21,6 +21,9 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventRootCause:
 		t.say(t.text("hold"))
 		t.add("root_cause", "what", "by")
+	case interlock.EventSeconded:
+		t.say(t.text("subject"))
+		t.order()
 	case interlock.EventKill, interlock.EventKillRelease:
 		t.add("", "mode", "by", "why")
 		t.order()

@@ -98,6 +98,8 @@ func TestTelling(t *testing.T) {
 			"agent:claude · P to A · by breaker · three refusals"}},
 		interlock.EventRootCause: {{auditlog.CauseRecord{On: "system:all", Cause: phase.Cause{By: "olga", What: "a stolen token"}, Order: order},
 			"system:all · a stolen token · olga"}},
+		interlock.EventSeconded: {{auditlog.SecondedRecord{Subject: "sha256:01", Teams: []string{"risk"}, Order: order},
+			"sha256:01 · approve-tool · notes · olga · read it"}},
 		interlock.EventBreaker: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "closed", To: "open", Trigger: "breaker", Why: "three refusals"},
 			"breaker:agent:claude · closed to open · by breaker · three refusals"}},
 		interlock.EventBreakerReset: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "open", To: "half-open", Order: &order},

@@ -74,7 +74,7 @@ var rows = Table{
 	{Name: "self", Check: Self, Forbids: true, Counts: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
 	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Counts: true, Part: Operation},
-	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Wanted: true, Forbids: true, Counts: true},
+	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Ranges: true, Wanted: true, Forbids: true, Counts: true},
 	{Name: "origin", Check: Origin, About: AboutRun, Counts: true},
 	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Counts: true, Part: Operation},
 	{Name: "scope", Check: Scope, Counts: true},
@@ -82,7 +82,7 @@ var rows = Table{
 	{Name: "cedar", Check: Cedar, Counts: true},
 	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Counts: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
-	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true, Counts: true},
+	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Ranges: true, Repeats: true, Base: true, Counts: true},
 	{Name: nameClass, Check: Class, About: AboutAction, Each: true, Ranges: true},
 	{Name: NameFirstUse, Each: true}, // admission finds it: needs what agents of the type have used
 	{Name: "risk", Check: Risk, About: AboutAction, Steps: true},
