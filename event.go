@@ -25,6 +25,7 @@ const (
 	EventPhase         EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
 	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
 	EventSeconded      EventType = "ORDER_SECONDED"    // somebody of one team says yes to what somebody of another is to order
+	EventProbe         EventType = "REVIEW_PROBE"      // questions with errors were put to operators on purpose; no answer permits anything
 	EventBreaker       EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
 	EventBreakerReset  EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
 	EventMended        EventType = "STORE_MENDED"      // what somebody else did beside the log was put right, on an operator's order
@@ -78,7 +79,7 @@ func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal,
-		EventPhase, EventRootCause, EventSeconded, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
+		EventPhase, EventRootCause, EventSeconded, EventProbe, EventBreaker, EventBreakerReset, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
 	"interlock/spec"
 )
@@ -122,5 +123,66 @@ func TestLatency(t *testing.T) {
 				t.Error("one that has ended in time is told of")
 			}
 		})
+	}
+}
+
+// TestProbes: questions with seeded errors wait among the others, permit nothing whatever is answered, count for nobody, and the share of
+// them that people found is held against what is asked for.
+func TestProbes(t *testing.T) {
+	spec.Covers(t, "EC-T1.7")
+	h := newHouse(t)
+	ids, err := h.Probe(t.Context(), 6, "quarterly")
+	if err != nil || len(ids) != 6 {
+		t.Fatal(ids, err)
+	}
+	var answered []interlock.ApprovalRequest
+	for n, id := range ids[:5] {
+		verdict := interlock.Deny
+		if n == 0 {
+			verdict = interlock.Allow
+		}
+		r := h.requestNow(id)
+		if !quorum.IsProbe(r) || strings.Contains(strings.ToLower(r.Display+r.Reason+r.Requester.Agent), "probe") {
+			t.Errorf("it can be told by looking: %+v", r)
+		}
+		if err := h.approve(id, verdict); err != nil {
+			t.Fatal(err)
+		}
+		answered = append(answered, h.requestNow(id))
+	}
+	asked := h.requestNow(ids[0])
+	_, input, _ := strings.Cut(asked.Display, "\n\n")
+	for _, kind := range []interlock.Kind{asked.Kind(), interlock.KindShell} { // what was shown, proposed by the agent that was named
+		a := h.Propose(t.Context(), interlock.Proposal{Action: interlock.Action{Kind: kind, Input: strings.TrimSpace(input), Dir: "/srv/app"},
+			Requester: asked.Requester, View: interlock.View{Workspace: "/srv/app", Home: "/home/alice"}})
+		if a.Approval != "" {
+			t.Errorf("a yes to a probe answered %s", kind)
+		}
+	}
+	found := quorum.ProbedOf(6, answered)
+	if found.Found != 4 || found.Missed != 1 || found.Expired != 1 || found.Passed || found.Misses[0] != ids[0] {
+		t.Errorf("%+v", found)
+	}
+	if all := quorum.ProbedOf(4, answered[1:]); !all.Passed || all.Share != 1 {
+		t.Errorf("%+v", all)
+	}
+	var answers []quorum.Answered
+	for _, r := range answered {
+		answers = append(answers, quorum.AnsweredFrom(r, *r.Approval))
+	}
+	if health := quorum.HealthOf(answers); health.Answers != 0 || health.Probes != 5 || health.Missed != 1 || len(health.Alarms) != 0 {
+		t.Errorf("%+v", health)
+	}
+	for n := range answers {
+		answers[n].Verdict = interlock.Allow
+	}
+	if health := quorum.HealthOf(answers); len(health.Alarms) != 1 || !strings.Contains(health.Alarms[0], "seeded") {
+		t.Errorf("%+v", health)
+	}
+	if h.count(interlock.EventProbe) != 1 || h.count(interlock.EventReviewRequest) > 2 {
+		t.Errorf("%d, %d", h.count(interlock.EventProbe), h.count(interlock.EventReviewRequest))
+	}
+	if _, err := h.Probe(t.Context(), 21, ""); err == nil {
+		t.Error("more than can be looked at")
 	}
 }

@@ -31,10 +31,6 @@ func readSeconded(interlock.Order) []ledger.Ref {
 
 // second records that somebody of one team says yes to what another is to order.
 func (a *Admission) second(_ context.Context, c *carrying) error {
-	if len(c.standing.Operators[c.Operator].Teams) == 0 {
-		return interlock.Errorf(interlock.CodeUnauthorized, "operator",
-			"this operator is of no team; an admin says of which: `interlock operator teams`")
-	}
 	if !strings.HasPrefix(c.Subject, "sha256:") {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "name by its digest what is to be ordered")
 	}
@@ -87,7 +83,7 @@ func (a *Admission) seconded(ctx context.Context, c *carrying, what string, why 
 		return needs("who seconded it no longer counts")
 	}
 	if !quorum.TwoTeams(first, last) {
-		return needs("who seconded it is not of another team")
+		return needs("who seconded it is not of another team than who orders it (interlock operator change NAME --team TEAM)")
 	}
 	c.change.Writes = append(c.change.Writes, ledger.Settings(map[string]string{settingSecond: ""})...)
 	return nil

@@ -84,7 +84,7 @@ func signed(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
-		interlock.EventMended, interlock.EventPhase, interlock.EventRootCause, interlock.EventSeconded, interlock.EventBreaker, interlock.EventBreakerReset,
+		interlock.EventMended, interlock.EventPhase, interlock.EventRootCause, interlock.EventSeconded, interlock.EventProbe, interlock.EventBreaker, interlock.EventBreakerReset,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,

@@ -106,6 +106,21 @@ func (r SecondedRecord) Payload() (json.RawMessage, error) {
 	}{r.Subject, r.Teams, r.Order})
 }
 
+// A ProbeRecord says that questions with errors were put to operators on purpose.
+type ProbeRecord struct {
+	Requests []string // their ids
+	Why      string   // redacted
+}
+
+// Payload renders the record.
+func (r ProbeRecord) Payload() (json.RawMessage, error) {
+	return payload("probes", struct {
+		Probe    bool     `json:"probe"`
+		Requests []string `json:"requests"`
+		Why      string   `json:"why,omitempty"`
+	}{true, r.Requests, r.Why})
+}
+
 // A BreakerRecord says that a breaker is in another state, and why.
 type BreakerRecord struct {
 	On       string // the name of the hold

@@ -24,6 +24,8 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventSeconded:
 		t.say(t.text("subject"))
 		t.order()
+	case interlock.EventProbe:
+		t.add("", "why")
 	case interlock.EventKill, interlock.EventKillRelease:
 		t.add("", "mode", "by", "why")
 		t.order()

@@ -100,6 +100,7 @@ func TestTelling(t *testing.T) {
 			"system:all · a stolen token · olga"}},
 		interlock.EventSeconded: {{auditlog.SecondedRecord{Subject: "sha256:01", Teams: []string{"risk"}, Order: order},
 			"sha256:01 · approve-tool · notes · olga · read it"}},
+		interlock.EventProbe: {{auditlog.ProbeRecord{Requests: []string{"apr_1"}, Why: "quarterly"}, "quarterly"}},
 		interlock.EventBreaker: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "closed", To: "open", Trigger: "breaker", Why: "three refusals"},
 			"breaker:agent:claude · closed to open · by breaker · three refusals"}},
 		interlock.EventBreakerReset: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "open", To: "half-open", Order: &order},
