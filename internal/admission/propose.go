@@ -374,20 +374,6 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	return request.ID, &request, nil
 }
 
-// joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,
-// the one whose id comes first.
-func joined(by interlock.Requester, standing ledger.Standing, d interlock.Decision, now time.Time) string {
-	first := ""
-	for id, r := range standing.Requests {
-		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
-			r.Requester.Agent == by.Agent && r.Requester.Principal == by.Principal &&
-			(first == "" || id < first) {
-			first = id
-		}
-	}
-	return first
-}
-
 // Refuse records that input was refused before it became an action, and returns the refusal a door answers with.
 func (a *Admission) Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer {
 	return a.refused(ctx, interlock.Proposal{Requester: r, Door: door}, cause)

@@ -39,7 +39,7 @@ type Health struct {
 	Median   time.Duration `json:"median_to_decide_ns"`
 	Approved float64       `json:"approval_rate"`
 	Hasty    float64       `json:"under_3s_rate"`
-	Busiest  int           `json:"busiest_hour"` // most answers by one operator within an hour
+	Busiest  int           `json:"busiest_hour"`     // most answers by one operator within an hour
 	Probes   int           `json:"probes,omitempty"` // answers to what held an error on purpose; not among the others
 	Missed   int           `json:"probes_missed,omitempty"`
 	Alarms   []string      `json:"alarms,omitempty"`

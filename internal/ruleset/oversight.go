@@ -135,10 +135,9 @@ func checkOversight(doc *strictyaml.Document, m *MasoRules) error {
 				"the glob would take nearly everything for staging; name at least %d letters", minStaging)
 		}
 	}
-	for name, within := range map[string]Span{"low": m.Review.Low, "medium": m.Review.Medium, "high": m.Review.High,
-		"critical": m.Review.Critical} { // any order: one that is wrong is enough
+	for l, within := range [...]Span{m.Review.Low, m.Review.Medium, m.Review.High, m.Review.Critical} {
 		if within != 0 && (time.Duration(within) < time.Minute || time.Duration(within) > MaxReview) {
-			return doc.Errorf("/maso/review/"+name, "a question waits from 1m to %s", MaxReview)
+			return doc.Errorf("/maso/review/"+strings.ToLower(Level(l).String()), "a question waits from 1m to %s", MaxReview)
 		}
 	}
 	for i, l := range m.Latency {

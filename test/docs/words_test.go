@@ -21,7 +21,7 @@ var sameWord = map[string]string{
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
 	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
-	"Runs": "run", "SettledBy": "settled", "Settlement": "settled",
+	"FirstUse": "request", "Range": "grant", "Runs": "run", "SettledBy": "settled", "Settlement": "settled",
 }
 
 // forPrograms are types that only programs in Go meet.
