@@ -41,7 +41,7 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 	}
 	need := c.RulesNeedOrder()
 	if len(asWritten) == 0 && !need {
-		need = needsOrder(ctx, port, &last)
+		need = last.tier >= tierWithTeams // whatever the settings say, it takes people to weaken these
 	}
 	if !need {
 		evaluator.Ordered.By = admission.RulesUnordered
@@ -62,25 +62,11 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 // tierWithTeams is the tier from which on rules that classify actions change by order alone, which may take two teams.
 const tierWithTeams = 2
 
-// needsOrder reports whether rules that nobody ordered stay out of force whatever the settings say: the rules that were ordered last are
-// of a tier at which it takes people to weaken them.
-func needsOrder(ctx context.Context, port store.Port, last *order) bool {
-	if last.documents == "" {
-		return false
-	}
-	own, err := last.read(ctx, port)
-	if err != nil {
-		return true // what they said can't be told: what was ordered is what counts
-	}
-	rules, err := candidate(own)
-	return err != nil || rules.Maso().Tier >= tierWithTeams
-}
-
-// lastOrdered returns the documents that an admin ordered last; nil where nobody did.
+// lastOrdered returns the documents that an admin ordered last, where it takes two teams to weaken them; else nil.
 func lastOrdered(port store.Port, key *auditlog.PublicKey) func(context.Context) (map[string][]byte, error) {
 	return func(ctx context.Context) (map[string][]byte, error) {
 		last, err := lastOrder(ctx, port, key)
-		if err != nil || last.documents == "" {
+		if err != nil || last.tier < tierWithTeams {
 			return nil, err
 		}
 		return last.read(ctx, port)
@@ -99,6 +85,7 @@ type order struct {
 	event     string
 	documents interlock.Digest // empty where there is none
 	blob      interlock.Digest
+	tier      int // MASO's, of the rules that were ordered
 }
 
 // lastOrder reads the newest order. An event that the log's key has not signed orders nothing, and neither does an older one: rules that
@@ -114,11 +101,12 @@ func lastOrder(ctx context.Context, port store.Port, key *auditlog.PublicKey) (o
 	}
 	var record struct {
 		Documents interlock.Digest `json:"documents"`
+		Tier      int              `json:"tier"`
 	}
 	if err := json.Unmarshal(event.Payload, &record); err != nil {
 		return order{}, nil
 	}
-	return order{event: event.ID, documents: record.Documents, blob: interlock.Digest(event.Snapshots["documents"])}, nil
+	return order{event: event.ID, documents: record.Documents, tier: record.Tier, blob: interlock.Digest(event.Snapshots["documents"])}, nil
 }
 
 // read returns the documents that were ordered.

@@ -252,7 +252,7 @@ type Config struct {
 	Renew func() Renewal
 	// optional: finds out who ordered the operator's rules of an evaluator, and puts others in their place where that is needed
 	OrderRules func(ctx context.Context, e *Evaluator) error
-	// optional: the operator's documents that an admin ordered last; nil where nobody did
+	// optional: the operator's documents that an admin ordered last, where it takes two teams to weaken them; else nil
 	LastOrdered func(ctx context.Context) (map[string][]byte, error)
 	// optional: refuses an order about settings that this program does not know, or could not read
 	Settings func(departures map[string]json.RawMessage) error

@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 )
 
@@ -75,12 +76,12 @@ func (a *Admission) adoptRules(ctx context.Context, c *carrying) error {
 	if err := a.reclassifies(ctx, c, now.Rules); err != nil {
 		return err
 	}
-	return a.ordersRules(c, documents)
+	return a.ordersRules(c, now.Rules, documents)
 }
 
 // ordersRules adds to the change of an order about rules the event that says so, with the documents it is about: whoever starts later
 // holds the rules directory against them.
-func (a *Admission) ordersRules(c *carrying, documents map[string]string) error {
+func (a *Admission) ordersRules(c *carrying, rules *ruleset.Ruleset, documents map[string]string) error {
 	digest, err := DocumentsDigest(documents)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (a *Admission) ordersRules(c *carrying, documents map[string]string) error 
 	}
 	blob := ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}
 	if err := a.append(&c.change, interlock.EventPromotion, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest}); err != nil {
+		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest, Tier: rules.Maso().Tier}); err != nil {
 		return err
 	}
 	c.change.Blobs = append(c.change.Blobs, blob)

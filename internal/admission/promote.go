@@ -141,7 +141,7 @@ func (a *Admission) promoteRules(ctx context.Context, c *carrying) (err error) {
 		return err
 	}
 	c.change.Writes = append(c.change.Writes, ledger.Ended(ledger.Candidate, ledger.CandidateKey))
-	return a.ordersRules(c, c.done.Candidate.Documents)
+	return a.ordersRules(c, rules, c.done.Candidate.Documents)
 }
 
 // promotable returns the candidate that an order is about, if it is as the order says and may be put into force.

@@ -96,12 +96,15 @@ func (a *Admission) reclassifies(ctx context.Context, c *carrying, to *ruleset.R
 		return nil
 	}
 	documents, err := a.config.LastOrdered(ctx)
-	if err != nil || documents == nil {
-		return err
+	if err == nil && documents == nil {
+		return nil
 	}
-	from, err := a.config.Candidate(documents)
-	if err != nil || from.Maso().Tier < 2 {
-		return err
+	var from *ruleset.Ruleset
+	if err == nil {
+		from, err = a.config.Candidate(documents)
+	}
+	if err != nil {
+		return a.seconded(ctx, c, string(to.Digest()), []string{"the rules that were ordered last can't be compared with these"})
 	}
 	less, err := ruleset.Reclassified(from, to)
 	if err != nil || len(less) == 0 {
