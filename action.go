@@ -69,7 +69,8 @@ type View struct {
 	Endpoints []string `json:"endpoints,omitempty"` // Interlock's own network endpoints as host:port
 	// globs of names (hosts, contexts, databases, branches, buckets) that are production
 	Production []string          `json:"production,omitempty"`
-	Links      map[string]string `json:"links,omitempty"` // symbolic links the door resolved: path named -> path meant
+	Staging    []string          `json:"staging,omitempty"` // globs of names that the rules say are staging; the evaluator fills it in
+	Links      map[string]string `json:"links,omitempty"`   // symbolic links the door resolved: path named -> path meant
 	// contents of workspace files the action would run, by path, bounded
 	Scripts map[string]string `json:"scripts,omitempty"`
 	// what git would not give back of the paths the action would delete or overwrite

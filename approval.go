@@ -47,6 +47,37 @@ type ApprovalRequest struct {
 	// DryRun is the id of the DRY_RUN event that whoever says yes is shown, where the obligations want one. Who signs fills it
 	// in, so that it is signed with the rest; in the store it stands in the approvals alone.
 	DryRun string `json:"dry_run,omitempty"`
+
+	// FirstUse is what the agent's type has not used before. A yes says that its agents may be asked about it like anything else.
+	FirstUse *FirstUse `json:"first_use,omitempty"`
+
+	// Review is the level of risk by which its time was set: LOW, MEDIUM, HIGH or CRITICAL; empty where that has no say.
+	Review string `json:"review,omitempty"`
+	Warned int    `json:"warned,omitempty"` // the share of that time, in per cent, after which people were last told that it waits
+}
+
+// The shares of its time after which people are told that a question still waits.
+const (
+	WarnHalf = 50
+	WarnLate = 80
+)
+
+// WarnAt is when people are next told that a question still waits, and after which share of its time; zero: no more.
+func (r ApprovalRequest) WarnAt() (at time.Time, share int) {
+	share = WarnHalf
+	if r.Warned >= WarnHalf {
+		share = WarnLate
+	}
+	if r.Review == "" || r.Status != RequestPending || r.Warned >= WarnLate {
+		return time.Time{}, 0
+	}
+	return r.Created.Add(r.Expires.Sub(r.Created) / 100 * time.Duration(share)), share
+}
+
+// A FirstUse is what agents of a type have not used before.
+type FirstUse struct {
+	Type string   `json:"type"`
+	Uses []string `json:"uses"` // such as "tool refund" or "shell git"
 }
 
 // A Settlement is how a question ended that a harness had put to its own user.

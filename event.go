@@ -28,6 +28,8 @@ const (
 	EventPhase         EventType = "PHASE_CHANGED"     // an agent, a type, a run, a layer or the system is in another phase
 	EventRootCause     EventType = "ROOT_CAUSE"        // a person says what an emergency came of, before another one answers for leaving it
 	EventLost          EventType = "AGENT_LOST"        // an agent that others need was lost: who stands in, and what waits
+	EventSeconded      EventType = "ORDER_SECONDED"    // somebody of one team says yes to what somebody of another is to order
+	EventProbe         EventType = "REVIEW_PROBE"      // questions with errors were put to operators on purpose; no answer permits anything
 	EventBreaker       EventType = "BREAKER_TRIPPED"   // a breaker was opened, by refusals, a signal or an operator
 	EventBreakerReset  EventType = "BREAKER_RESET"     // an operator has half-opened one, or it is whole
 	EventRollback      EventType = "ROLLBACK_BEGUN"    // what an agent did, and all downstream of it, is being undone (MASO)
@@ -88,7 +90,7 @@ func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventUsage, EventBudget, EventWatched,
-		EventPhase, EventRootCause, EventLost, EventBreaker, EventBreakerReset,
+		EventPhase, EventRootCause, EventLost, EventSeconded, EventProbe, EventBreaker, EventBreakerReset,
 		EventRollback, EventRollbackStep, EventRollbackEnd, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,

@@ -18,6 +18,7 @@ type Grant struct {
 	Rules      []string    `json:"rules,omitempty"`      // the asks it answers, by rule; empty: any ask of the covered actions
 	Conditions []Condition `json:"conditions,omitempty"` // all must hold of the action's arguments
 	Scope      *Scope      `json:"scope,omitempty"`      // of one that is for like actions in a project, under whatever rules
+	Range      *Range      `json:"range,omitempty"`      // of one that is for the agents of a type, within bounds of every argument
 	Times      int         `json:"times"`                // how often in all; 0, with a scope: as often as it comes
 	Left       int         `json:"left"`                 // how often still; the store counts down
 	Created    time.Time   `json:"created"`
@@ -34,7 +35,11 @@ type Grant struct {
 
 // Order is what a grant has in common with every other order. Its terms are the rest.
 func (g Grant) Order() Order {
-	return Order{ID: g.ID, Verb: VerbGrant, Subject: g.Agent, Reason: g.Reason, Operator: g.Operator, At: g.Created,
+	subject := g.Agent
+	if g.Range != nil {
+		subject = "type:" + g.Range.Type
+	}
+	return Order{ID: g.ID, Verb: VerbGrant, Subject: subject, Reason: g.Reason, Operator: g.Operator, At: g.Created,
 		Expires: g.Expires, Method: g.Method, Key: g.Key, Statement: g.Statement, Signature: g.Signature, Weak: g.Weak}
 }
 
@@ -45,15 +50,27 @@ func (g Grant) InForce(now time.Time) bool {
 }
 
 // Unlimited reports whether the grant counts as often as what it is for comes, so that nothing is used up.
-func (g Grant) Unlimited() bool { return g.Scope != nil && g.Times == 0 }
+func (g Grant) Unlimited() bool { return (g.Scope != nil || g.Range != nil) && g.Times == 0 }
 
 // Holds reports whether the grant is one under a ruleset and for a run. One with a scope names the rules whose questions it answers, and
 // goes on when others change.
 func (g Grant) Holds(ruleset Digest, run string) bool {
+	if g.Range != nil {
+		return true
+	}
 	if g.Scope != nil {
 		return g.Scope.Run == "" || g.Scope.Run == run
 	}
 	return g.Ruleset == ruleset
+}
+
+// A Range is what a pre-approved range of parameters says besides the tool and the conditions: it answers what is asked of production and
+// of others outside for every agent of a type, and nothing that is asked for another reason.
+type Range struct {
+	Type     string   `json:"type"`
+	Free     []string `json:"free,omitempty"`     // arguments that may be anything; every other one has a condition
+	Currency string   `json:"currency,omitempty"` // ISO 4217, of the money that one action may commit
+	Most     int64    `json:"most,omitempty"`     // how much of it, in the smallest unit; 0 is none
 }
 
 // A Condition compares one argument of an action with a value. It holds only if the argument is there and comparable.

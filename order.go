@@ -60,6 +60,8 @@ const (
 	VerbChangeRun Verb = "change-run"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
+	// say yes, as the first of two teams, to what weakens how actions are classified; Subject names that by its digest; loosens
+	VerbSecond Verb = "second"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens

@@ -23,6 +23,10 @@ type Run struct {
 	Until         time.Time  `json:"until,omitzero"`  // its time box: past it nothing is done in it
 	Paused        time.Time  `json:"paused,omitzero"` // when that was recorded, and what it was at was kept
 
+	// how long it may take with all that it delegates before people are told, and when they were
+	Latency time.Duration `json:"latency_ns,omitempty"`
+	Late    time.Time     `json:"late_at,omitzero"`
+
 	Ended  time.Time `json:"ended,omitzero"`
 	Status RunStatus `json:"status"`
 	By     string    `json:"by,omitempty"` // whose word ended it

@@ -157,7 +157,16 @@ func OpenToOrder(ctx context.Context, c config.Config) (*Backend, error) {
 	return open(ctx, c, store.Options{Brief: true}, true)
 }
 
-func open(ctx context.Context, c config.Config, options store.Options, quietly bool) (*Backend, error) {
+// OpenToAdopt is OpenBrief for a process that is to have rules ordered, or that shows what an order would be about: it goes by what is
+// in the rules directory, where the settings don't want an order for that. A clock that is nil is the system's.
+func OpenToAdopt(ctx context.Context, c config.Config, now func() time.Time) (*Backend, error) {
+	return open(ctx, c, store.Options{Brief: true, Now: now}, false, asWritten)
+}
+
+// asWritten says that rules that nobody ordered are looked at as if somebody had.
+const asWritten = true
+
+func open(ctx context.Context, c config.Config, options store.Options, quietly bool, written ...bool) (*Backend, error) {
 	if !options.Brief { // channels that can't be used leave no store behind
 		if _, err := Channels(c); err != nil {
 			return nil, err
@@ -186,7 +195,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 	}
 	c = settled.Config
 	orders := func(ctx context.Context, e *admission.Evaluator) error {
-		return orderedRules(ctx, c, opened, sealer.Public(), e)
+		return orderedRules(ctx, c, opened, sealer.Public(), e, written...)
 	}
 	if err := orders(ctx, made.evaluator); err != nil {
 		opened.Close()
@@ -220,6 +229,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Renew:        made.renew,
 		OrderRules:   orders,
 		Candidate:    candidate,
+		LastOrdered:  lastOrdered(opened, sealer.Public()),
 		Brief:        options.Brief,
 		Kill:         kill.In(c.Home),
 		KillOn:       c.KillOn,

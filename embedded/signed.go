@@ -18,7 +18,7 @@ import (
 // the admin role nobody can give one. Where the settings want an order and there is none, the last documents that were ordered take
 // their place in the evaluator; where those can't be had either, nothing is decided.
 func orderedRules(ctx context.Context, c config.Config, port store.Port, key *auditlog.PublicKey,
-	evaluator *admission.Evaluator) error {
+	evaluator *admission.Evaluator, asWritten ...bool) error {
 	evaluator.Ordered = admission.Ordering{}
 	if len(evaluator.Own) == 0 {
 		return nil
@@ -39,7 +39,11 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 	if err != nil || !governed {
 		return err
 	}
-	if !c.RulesNeedOrder() {
+	need := c.RulesNeedOrder()
+	if len(asWritten) == 0 && !need {
+		need = last.tier >= tierWithTeams // whatever the settings say, it takes people to weaken these
+	}
+	if !need {
 		evaluator.Ordered.By = admission.RulesUnordered
 		return nil
 	}
@@ -55,6 +59,20 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 	return nil
 }
 
+// tierWithTeams is the tier from which on rules that classify actions change by order alone, which may take two teams.
+const tierWithTeams = 2
+
+// lastOrdered returns the documents that an admin ordered last, where it takes two teams to weaken them; else nil.
+func lastOrdered(port store.Port, key *auditlog.PublicKey) func(context.Context) (map[string][]byte, error) {
+	return func(ctx context.Context) (map[string][]byte, error) {
+		last, err := lastOrder(ctx, port, key)
+		if err != nil || last.tier < tierWithTeams {
+			return nil, err
+		}
+		return last.read(ctx, port)
+	}
+}
+
 // unorderedError says that nothing is decided because nobody ordered the rules, and what is wrong with those that were ordered last.
 func unorderedError(last string) error {
 	return interlock.Errorf(interlock.CodeUnavailable, "rules",
@@ -67,6 +85,7 @@ type order struct {
 	event     string
 	documents interlock.Digest // empty where there is none
 	blob      interlock.Digest
+	tier      int // MASO's, of the rules that were ordered
 }
 
 // lastOrder reads the newest order. An event that the log's key has not signed orders nothing, and neither does an older one: rules that
@@ -82,11 +101,12 @@ func lastOrder(ctx context.Context, port store.Port, key *auditlog.PublicKey) (o
 	}
 	var record struct {
 		Documents interlock.Digest `json:"documents"`
+		Tier      int              `json:"tier"`
 	}
 	if err := json.Unmarshal(event.Payload, &record); err != nil {
 		return order{}, nil
 	}
-	return order{event: event.ID, documents: record.Documents, blob: interlock.Digest(event.Snapshots["documents"])}, nil
+	return order{event: event.ID, documents: record.Documents, tier: record.Tier, blob: interlock.Digest(event.Snapshots["documents"])}, nil
 }
 
 // read returns the documents that were ordered.

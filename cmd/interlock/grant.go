@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,9 +14,10 @@ import (
 )
 
 type grantCommand struct {
-	Give grantGive `cmd:"" help:"Say yes in advance within bounds, signed with an operator's SSH key."`
-	List grantList `cmd:"" help:"List the standing grants and what is left of them."`
-	End  grantEnd  `cmd:"" help:"End a standing grant, from now on."`
+	Give  grantGive  `cmd:"" help:"Say yes in advance within bounds, signed with an operator's SSH key."`
+	Range grantRange `cmd:"" help:"Pre-approve a range of a tool's arguments for a type of agents, signed, after somebody of another team seconded it."`
+	List  grantList  `cmd:"" help:"List the standing grants and what is left of them."`
+	End   grantEnd   `cmd:"" help:"End a standing grant, from now on."`
 }
 
 type grantGive struct {
@@ -145,17 +147,20 @@ func (c *grantList) Run(p *program) error {
 		switch {
 		case !g.Expires.IsZero() && !now().Before(g.Expires):
 			until += " (expired)"
-		case g.Scope != nil:
+		case g.Scope != nil || g.Range != nil:
 		case g.Ruleset != backend.Rules().Digest():
 			until += " (given under other rules)"
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", g.ID, printable(g.Agent), printable(g.Principal), coverage(g), left, until,
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", g.ID, printable(cmp.Or(g.Agent, g.Order().Subject)), printable(g.Principal), coverage(g), left, until,
 			g.Operator, printable(g.Reason))
 	})
 }
 
 // coverage says in words what a grant covers.
 func coverage(g interlock.Grant) string {
+	if r := g.Range; r != nil {
+		return rangeCoverage(g)
+	}
 	if s := g.Scope; s != nil {
 		text := string(g.Kind) + " " + printable(strings.TrimSpace(g.Tool+" "+g.Pattern())) + " in " + printable(s.Dir)
 		if s.Run != "" {

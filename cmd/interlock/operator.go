@@ -26,6 +26,8 @@ type operatorCommand struct {
 	Passkey operatorPasskey `cmd:"" help:"List an operator's passkeys, or remove one."`
 	List    operatorList    `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
 	Change  operatorChange  `cmd:"" help:"Give an operator another role, other teams or another SSH key."`
+	Second  operatorSecond  `cmd:"" help:"Say yes, as the first of two teams, to what weakens how actions are classified."`
+	Probe   operatorProbe   `cmd:"" help:"Put questions with seeded errors among those that wait, or report how many of them people found."`
 	Weak    operatorWeak    `cmd:"" name:"weak-keys" help:"Permit keys without a passphrase to sign in this home, or refuse them again."`
 	Revoke  operatorRevoke  `cmd:"" help:"End an operator's right to answer, from now on."`
 }

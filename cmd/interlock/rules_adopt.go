@@ -25,7 +25,7 @@ func (c *rulesAdoptCommand) Run(p *program) error {
 		return err
 	}
 	settings.RulesSigned = config.SigningNoted // so that what the order is about can be looked at
-	backend, err := p.openUnder(settings)
+	backend, err := embedded.OpenToAdopt(p.ctx, settings, p.clock)
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,7 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { tellDigests(serving, backend, logger) })
 	background.Go(func() { watchActivity(serving, backend, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
+	background.Go(func() { expireRequests(serving, backend.Oversee, overseeEvery, logger) })
 	err = server.Serve(serving, listeners.tcp, listeners.socket)
 	stop() // Serve may also have ended by itself
 	background.Wait()
@@ -169,6 +170,9 @@ func (p *program) openServer(settings config.Config) (*embedded.Backend, error) 
 
 // expireEvery is how long after its time a request may go without the event that says so.
 const expireEvery = 5 * time.Second
+
+// overseeEvery is how often it is looked for orchestrations that take longer than they may, where the rules say how long that is.
+const overseeEvery = 200 * time.Millisecond
 
 // expireRequests records requests that nobody answered in time, for as long as the server runs. What fails is tried again.
 func expireRequests(ctx context.Context, expire func(context.Context) (int, error), every time.Duration, logger *slog.Logger) {

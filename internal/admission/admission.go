@@ -82,6 +82,7 @@ func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Sta
 // view is what is known of the world for a proposal, with what the rules say is production.
 func (e *Evaluator) view(p interlock.Proposal) interlock.View {
 	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	p.View.Staging = e.Rules.Staging() // nobody else says so
 	return p.View
 }
 
@@ -121,7 +122,7 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 // Explain returns how a proposal's action is read, as a tree whose steps name the impacts of the decision about it by
 // their place in [interlock.Decision.Impacts]. redact takes secrets out of what is shown; texts are shortened after it.
 func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, []string)) fact.Step {
-	p.View.Production = append(append([]string{}, p.View.Production...), e.Rules.Production()...)
+	p.View = e.view(p)
 	return shown(e.Analyser.Explain(p.View, p.Action), redact)
 }
 
@@ -254,6 +255,8 @@ type Config struct {
 	Renew func() Renewal
 	// optional: finds out who ordered the operator's rules of an evaluator, and puts others in their place where that is needed
 	OrderRules func(ctx context.Context, e *Evaluator) error
+	// optional: the operator's documents that an admin ordered last, where it takes two teams to weaken them; else nil
+	LastOrdered func(ctx context.Context) (map[string][]byte, error)
 	// optional: refuses an order about settings that this program does not know, or could not read
 	Settings func(departures map[string]json.RawMessage) error
 	// optional: what the log says of the rows beside it, oldest first, for mending them
@@ -289,6 +292,8 @@ type Admission struct {
 
 	guard  sync.Mutex
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
+
+	overseen atomic.Int64 // when it was last looked for orchestrations that take too long, in unix nanoseconds
 
 	executions executions
 	signals    signals

@@ -7,6 +7,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
 	"interlock/internal/strictjson"
 )
 
@@ -59,7 +60,7 @@ func DocumentsDigest(documents map[string]string) (interlock.Digest, error) {
 
 // adoptRules has the rules that are in force in this process count as ordered, on an admin's order that names them: the ruleset as its
 // subject, and the operator's documents, which stay the same when the program's own rules are others, as its detail.
-func (a *Admission) adoptRules(_ context.Context, c *carrying) error {
+func (a *Admission) adoptRules(ctx context.Context, c *carrying) error {
 	now := a.force.Load()
 	documents := Documents(now.Own)
 	digest, err := DocumentsDigest(documents)
@@ -72,12 +73,15 @@ func (a *Admission) adoptRules(_ context.Context, c *carrying) error {
 	case len(documents) == 0:
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "there are no rules but the program's own, which need no order")
 	}
-	return a.ordersRules(c, documents)
+	if err := a.reclassifies(ctx, c, now.Rules); err != nil {
+		return err
+	}
+	return a.ordersRules(c, now.Rules, documents)
 }
 
 // ordersRules adds to the change of an order about rules the event that says so, with the documents it is about: whoever starts later
 // holds the rules directory against them.
-func (a *Admission) ordersRules(c *carrying, documents map[string]string) error {
+func (a *Admission) ordersRules(c *carrying, rules *ruleset.Ruleset, documents map[string]string) error {
 	digest, err := DocumentsDigest(documents)
 	if err != nil {
 		return err
@@ -88,7 +92,7 @@ func (a *Admission) ordersRules(c *carrying, documents map[string]string) error 
 	}
 	blob := ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}
 	if err := a.append(&c.change, interlock.EventPromotion, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest}); err != nil {
+		auditlog.PromotionRecord{Order: a.orderKept(c.Order), Documents: digest, Tier: rules.Maso().Tier}); err != nil {
 		return err
 	}
 	c.change.Blobs = append(c.change.Blobs, blob)

@@ -45,7 +45,7 @@ func (a *Admission) counted(standing ledger.Standing, r interlock.Requester,
 	var ungranted error
 	standing.Grants, ungranted = counting(a, standing, standing.Grants, now,
 		func(g interlock.Grant) (quorum.Given, bool) {
-			return quorum.OfGrant(g), g.InForce(now) && g.Agent == r.Agent && g.Principal == r.Principal
+			return quorum.OfGrant(g), g.InForce(now) && (g.Range != nil || g.Agent == r.Agent && g.Principal == r.Principal)
 		})
 	if invalid == nil {
 		invalid = ungranted

@@ -43,7 +43,8 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	}
 	recorded += lapsed
 	for _, look := range []func(context.Context, time.Time) (int, error){a.proposalDue, a.loseSilent, a.moveDue,
-		a.pauseDue, a.healDue, a.expireMessages} {
+		a.pauseDue, a.healDue, a.expireMessages, a.remind,
+		func(ctx context.Context, _ time.Time) (int, error) { return a.Oversee(ctx) }} {
 		moved, err := look(ctx, now)
 		if recorded += moved; err != nil {
 			return recorded, err

@@ -10,6 +10,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/internal/ruleset"
 )
 
 // maxGrants bounds how many grants stand at once: each is looked at in every decision of its agent.
@@ -17,7 +18,12 @@ const maxGrants = 256
 
 func (a *Admission) findGranted(c *carrying) error {
 	g := c.Terms.(interlock.Grant)
-	if g.Scope != nil {
+	if g.Range != nil {
+		if !a.force.Load().Rules.Maso().Classifies() {
+			return interlock.Errorf(interlock.CodeInvalid, "range",
+				"ranges answer what tier 2 asks, and the tier in force is lower; the rules say `maso: {tier: 2}`")
+		}
+	} else if g.Scope != nil {
 		for _, rule := range g.Rules {
 			if err := a.force.Load().Rules.Grantable(rule); err != nil {
 				return err
@@ -32,13 +38,22 @@ func (a *Admission) findGranted(c *carrying) error {
 }
 
 // grant records an operator's signed standing yes, in the same transaction as it takes effect.
-func (a *Admission) grant(_ context.Context, c *carrying) error {
+func (a *Admission) grant(ctx context.Context, c *carrying) error {
 	if c.taken() || len(c.standing.Grants) >= maxGrants {
 		return interlock.Errorf(interlock.CodeConflict, "id",
 			"the id is taken, or %d grants stand already; end one first", maxGrants)
 	}
 	g := c.Terms.(interlock.Grant)
-	c.change.Writes = ledger.Rows(g)
+	if g.Range != nil {
+		what, err := RangeDigest(g)
+		if err == nil {
+			err = a.seconded(ctx, c, string(what), []string{"the range of " + g.Tool})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c.change.Writes = append(c.change.Writes, ledger.Rows(g)...)
 	return a.append(&c.change, interlock.EventGrant, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.GrantRecord{Grant: g})
 }
@@ -66,7 +81,11 @@ func grantsOf(standing ledger.Standing, r interlock.Requester, digest interlock.
 	}
 	var own []interlock.Grant
 	for _, g := range standing.Grants {
-		if g.InForce(now) && g.Agent == r.Agent && g.Principal == r.Principal && g.Holds(digest, r.Run) {
+		mine := g.Agent == r.Agent && g.Principal == r.Principal
+		if g.Range != nil { // never by whoever the agent is, or acts for
+			mine = g.Range.Type == ruleset.TypeName(agentOf(r, standing)) && g.Operator != r.Agent && g.Operator != r.Principal
+		}
+		if mine && g.InForce(now) && g.Holds(digest, r.Run) {
 			g.Key, g.Statement, g.Signature, g.Weak = "", "", "", ""
 			own = append(own, g)
 		}

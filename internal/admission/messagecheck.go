@@ -167,7 +167,7 @@ func (p *post) receiving(f *force, standing *ledger.Standing, now time.Time) []i
 
 // waits says why a message waits for a person.
 func (p *post) waits(to *ruleset.Type, standing *ledger.Standing, now time.Time) (found []interlock.Finding) {
-	if why, over := isolated(standing, p.m.From, p.m.Sent, now); why != "" {
+	if why, over := quarantined(standing, p.m.From, p.m.Sent, now); why != "" {
 		verdict := interlock.Ask
 		if over {
 			verdict = interlock.Deny
@@ -184,9 +184,9 @@ func (p *post) waits(to *ruleset.Type, standing *ledger.Standing, now time.Time)
 	return found
 }
 
-// isolated says why what an agent has sent by a time is in quarantine: it is isolated or stopped by a hold of its own, or has been since,
+// quarantined says why what an agent has sent by a time is in quarantine: it is isolated or stopped by a hold of its own, or has been since,
 // or is revoked. over says that nobody lets it through, because the agent is in contingency or emergency.
-func isolated(standing *ledger.Standing, agent string, sent, now time.Time) (why string, over bool) {
+func quarantined(standing *ledger.Standing, agent string, sent, now time.Time) (why string, over bool) {
 	for _, h := range standing.Holds() {
 		name := ledger.HoldName(ledger.HoldAgent, agent)
 		if h.Name() != name && (h.Scope != ledger.HoldBreaker || h.Key != name || h.Breaker == nil || h.Breaker.State != phase.Open) {

@@ -59,6 +59,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbTightenPhase:   {reads: readMoved, find: findActor, do: (*Admission).tightenPhase},
 		interlock.VerbLoosenPhase:    {reads: readMoved, find: findActor, do: (*Admission).loosenPhase},
 		interlock.VerbRootCause:      {reads: readMoved, find: findActor, do: (*Admission).nameCause},
+		interlock.VerbSecond:         {reads: readSeconded, do: (*Admission).second},
 		interlock.VerbTripBreaker:    {reads: readMoved, find: findActor, do: (*Admission).tripBreaker},
 		interlock.VerbResetBreaker:   {reads: readMoved, find: findActor, do: (*Admission).resetBreaker},
 		interlock.VerbBeginRollback:  {reads: readRollback, find: findRollback, do: (*Admission).beginRollback},

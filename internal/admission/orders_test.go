@@ -182,6 +182,10 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(run.ID, admission.ExtendDetail(time.Hour))
 	},
+	interlock.VerbSecond: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about("sha256:01", "")
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

@@ -27,7 +27,7 @@ import (
 func atTier(t *testing.T, tier int) func(*admission.Config) {
 	t.Helper()
 	set, err := ruleset.LoadShipped(rules.Defaults(), rules.Sums(),
-		map[string][]byte{"maso.yaml": fmt.Appendf(nil, "maso: {tier: %d}", tier)})
+		map[string][]byte{"maso.yaml": fmt.Appendf(nil, "maso: {tier: %d, first_use: noted}", tier)})
 	if err != nil {
 		t.Fatal(err)
 	}

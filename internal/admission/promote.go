@@ -133,8 +133,15 @@ func (a *Admission) promoteRules(ctx context.Context, c *carrying) (err error) {
 	if c.done.Candidate, err = a.promotable(ctx, c.Order); err != nil {
 		return err
 	}
-	c.change.Writes = []ledger.Row{ledger.Ended(ledger.Candidate, ledger.CandidateKey)}
-	return a.ordersRules(c, c.done.Candidate.Documents)
+	rules, err := a.candidateRules(c.done.Candidate)
+	if err == nil {
+		err = a.reclassifies(ctx, c, rules)
+	}
+	if err != nil {
+		return err
+	}
+	c.change.Writes = append(c.change.Writes, ledger.Ended(ledger.Candidate, ledger.CandidateKey))
+	return a.ordersRules(c, rules, c.done.Candidate.Documents)
 }
 
 // promotable returns the candidate that an order is about, if it is as the order says and may be put into force.

@@ -93,7 +93,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
 	on := func(ctx context.Context, load loader) (_ ground, err error) {
-		g, err = a.groundOf(ctx, load, who, also...)
+		if g, err = a.groundOf(ctx, load, who, also...); err == nil {
+			err = a.extendUses(ctx, load, &g, &p, read.Impacts)
+		}
 		return g, err
 	}
 	build := func(standing ledger.Standing) (ledger.Change, error) {
@@ -112,6 +114,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if p.stop, _ = a.killed(&standing, now); p.stop.Scope != "" {
 			_ = a.BothKilled(ctx) // what fails here is tried again with the next action, and this one is stopped anyway
 		}
+		p.first = p.under.firstUse(&p, standing, read.Impacts, now)
 		made, invalid, err := a.evaluate(ctx, &p, read, begun, now)
 		if err != nil {
 			return ledger.Change{}, err
@@ -180,6 +183,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	a.warn(ctx, &p, receipt.Left, last.at)
 	a.pauseOver(ctx, &p, last.at)
+	a.overseeSoon(ctx, &p, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
 	last.event, last.index = answer.Event, answer.Index
 	a.shadow.beside(last)
@@ -197,7 +201,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	now time.Time) (decision evaluation, invalid, err error) {
 	letter := p.post.objects(a, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects, limits), now)
 	}
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
@@ -288,7 +292,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			return change, false, err
 		}
 		if answer.Request = id; open != nil {
-			change.Writes, opened = ledger.Rows(*open), true
+			change.Writes, opened = append(ledger.Rows(*open), p.first.asked(open)...), true
 		}
 	}
 	recorded := a.redactedDecision(d)
@@ -375,10 +379,13 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d)}
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of}
+	if within, level, timed := p.under.review(d); timed {
+		request.Expires, request.Review = now.Add(within), level
+	}
 	for _, o := range d.Obligations {
 		if within, err := time.ParseDuration(o.Note); o.Type == interlock.ObligationWithin && err == nil &&
-			within < a.config.ApprovalTTL {
+			now.Add(within).Before(request.Expires) {
 			request.Expires = now.Add(within)
 		}
 	}
@@ -386,20 +393,6 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 		request.Reason, request.Rule = f.Reason, f.Rule
 	}
 	return request.ID, &request, nil
-}
-
-// joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,
-// the one whose id comes first.
-func joined(by interlock.Requester, standing ledger.Standing, d interlock.Decision, now time.Time) string {
-	first := ""
-	for id, r := range standing.Requests {
-		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
-			r.Requester.Agent == by.Agent && r.Requester.Principal == by.Principal &&
-			(first == "" || id < first) {
-			first = id
-		}
-	}
-	return first
 }
 
 // Refuse records that input was refused before it became an action, and returns the refusal a door answers with.

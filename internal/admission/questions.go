@@ -39,3 +39,17 @@ func (a *Admission) questions(ctx context.Context, p Case, standing ledger.Stand
 		Reason:     "this agent has put as many questions to its operators as they are given within an hour",
 		Suggestion: "go on with what needs no answer, or wait"}}, nil
 }
+
+// joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,
+// the one whose id comes first.
+func joined(by interlock.Requester, standing ledger.Standing, d interlock.Decision, now time.Time) string {
+	first := ""
+	for id, r := range standing.Requests {
+		if r.Action == d.Action && r.Ruleset == d.Ruleset && r.Status == interlock.RequestPending && now.Before(r.Expires) &&
+			r.Requester.Agent == by.Agent && r.Requester.Principal == by.Principal &&
+			(first == "" || id < first) {
+			first = id
+		}
+	}
+	return first
+}

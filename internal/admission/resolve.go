@@ -70,7 +70,8 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (l
 		}
 		draft.Actor = approval.Operator
 		return ledger.Change{Version: standing.Version, Events: []ledger.Draft{draft},
-			Writes: append(ledger.Rows(request.Answered(approval)), answered(standing, approval)...)}, nil
+			Writes: slices.Concat(ledger.Rows(request.Answered(approval)), usesAnswered(request.Answered(approval)),
+				answered(standing, approval))}, nil
 	})
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) {

@@ -249,6 +249,7 @@ func (r *registering) run(standing ledger.Standing) (interlock.Run, error) {
 	}
 	var err error
 	if r.q.Parent == "" {
+		run.Latency = r.rules.LatencyOf(ruleset.TypeName(agentOf(r.by, standing)))
 		err = r.begins(standing)
 	} else {
 		err = r.delegates(&run, standing)

@@ -124,7 +124,7 @@ func readSettingsOrder(interlock.Order) []ledger.Ref {
 }
 
 // adoptSettings has an order about settings stand in place of the one before.
-func (a *Admission) adoptSettings(_ context.Context, c *carrying) error {
+func (a *Admission) adoptSettings(ctx context.Context, c *carrying) error {
 	if c.Subject != SettingsSubject {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "the order is not about this home's settings")
 	}
@@ -133,6 +133,9 @@ func (a *Admission) adoptSettings(_ context.Context, c *carrying) error {
 		err = a.config.Settings(departures)
 	}
 	if err != nil {
+		return err
+	}
+	if err := a.resets(ctx, c, departures); err != nil {
 		return err
 	}
 	text, err := json.Marshal(settingsOrder{Order: c.Order, Aside: c.Aside})

@@ -36,7 +36,7 @@ func (a *Admission) settle(change *ledger.Change, request interlock.ApprovalRequ
 		return err
 	}
 	draft.Recorded = now
-	change.Writes = append(change.Writes, ledger.Rows(request)...)
+	change.Writes = append(append(change.Writes, ledger.Rows(request)...), usesSettled(request, now)...)
 	change.Events = append(change.Events, draft)
 	return nil
 }

@@ -229,7 +229,8 @@ func (s *shadow) decide(one shadowed) {
 func (e *Evaluator) under(rules *ruleset.Ruleset, one *shadowed) interlock.Decision {
 	snapshot, analysis := one.made.snapshot, one.made.analysis
 	snapshot.Grants = nil
-	if !slices.Equal(rules.Production(), e.Rules.Production()) {
+	if !slices.Equal(rules.Production(), e.Rules.Production()) || !slices.Equal(rules.Staging(), e.Rules.Staging()) {
+		snapshot.View.Staging = rules.Staging()
 		snapshot.View.Production = append(slices.Clone(one.proposal.View.Production), rules.Production()...)
 		analysis = e.Analyser.Analyse(snapshot.View, one.proposal.Action)
 	}

@@ -56,7 +56,8 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 		u := Use{limit: l, taken: interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Requester, &p.agent, p.tree),
 			Measure: string(l.Measure), Currency: l.Currency, Take: c.Amount, Window: l.Window(), Monitored: d.Mode == interlock.Monitoring}}
 		u.Spend = ledger.Spend{Kind: ledger.Usage, Key: ledger.TakenFrom(u.taken), Take: c.Amount, Room: l.Most, Window: l.Window()}
-		if all, part := u.Spend, l.EscalateAt.Of(l.Most); l.EscalateAt > 0 && part < l.Most {
+		at := p.under.Rules.EscalatesAt(l)
+		if all, part := u.Spend, at.Of(l.Most); at > 0 && part < l.Most {
 			u.Room, u.escalates = part, true
 			if p.met[u.Spend] { // and a human has said yes
 				u.Spend, u.escalates = all, false

@@ -56,4 +56,5 @@ type Case struct {
 	context []ledger.SignalBody   // how full its run's context is, as observers tell
 	overdue bool                  // its run's time is over, and nobody has recorded that
 	healed  bool                  // it was looked whether something it is under has healed
+	first   first                 // what its agent's type has not used before
 }

@@ -85,7 +85,7 @@ func signed(kind interlock.EventType) bool {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
 		interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd,
-		interlock.EventMended, interlock.EventBudget, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost, interlock.EventBreaker, interlock.EventBreakerReset,
+		interlock.EventMended, interlock.EventBudget, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost, interlock.EventSeconded, interlock.EventProbe, interlock.EventBreaker, interlock.EventBreakerReset,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,

@@ -105,6 +105,37 @@ func (r CauseRecord) Payload() (json.RawMessage, error) {
 	}{r.On, r.Cause, r.Order})
 }
 
+// A SecondedRecord says that somebody of one team says yes to what another team is to order.
+type SecondedRecord struct {
+	Subject string // the digest of that
+	Teams   []string
+	Order   interlock.Order // redacted
+}
+
+// Payload renders the record.
+func (r SecondedRecord) Payload() (json.RawMessage, error) {
+	return payload("a seconding", struct {
+		Subject string          `json:"subject"`
+		Teams   []string        `json:"teams"`
+		Order   interlock.Order `json:"order"`
+	}{r.Subject, r.Teams, r.Order})
+}
+
+// A ProbeRecord says that questions with errors were put to operators on purpose.
+type ProbeRecord struct {
+	Requests []string // their ids
+	Why      string   // redacted
+}
+
+// Payload renders the record.
+func (r ProbeRecord) Payload() (json.RawMessage, error) {
+	return payload("probes", struct {
+		Probe    bool     `json:"probe"`
+		Requests []string `json:"requests"`
+		Why      string   `json:"why,omitempty"`
+	}{true, r.Requests, r.Why})
+}
+
 // A BreakerRecord says that a breaker is in another state, and why.
 type BreakerRecord struct {
 	On       string // the name of the hold

@@ -31,6 +31,7 @@ func (r ShadowRecord) Payload() (json.RawMessage, error) {
 type PromotionRecord struct {
 	Order     interlock.Order // redacted
 	Documents interlock.Digest
+	Tier      int // MASO's, of those rules
 }
 
 // Payload renders the record.
@@ -38,7 +39,8 @@ func (r PromotionRecord) Payload() (json.RawMessage, error) {
 	return payload("a promotion of rules", struct {
 		Order     interlock.Order  `json:"order"`
 		Documents interlock.Digest `json:"documents"`
-	}{r.Order, r.Documents})
+		Tier      int              `json:"tier,omitempty"`
+	}{r.Order, r.Documents, r.Tier})
 }
 
 // A ReplayRequestRecord says that recorded decisions are to be made again, on whose orders. It is in the log before they are.

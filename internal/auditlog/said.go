@@ -14,7 +14,7 @@ func Said(e interlock.Entry) []ledger.Row {
 	switch e.Type {
 	case interlock.EventIdentity, interlock.EventGrant, interlock.EventSuppression, interlock.EventRuleset, interlock.EventMode,
 		interlock.EventTrust, interlock.EventPin, interlock.EventUnblocked, interlock.EventPromotion, interlock.EventIncident,
-		interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease, interlock.EventPhase, interlock.EventRootCause,
+		interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease, interlock.EventPhase, interlock.EventRootCause, interlock.EventSeconded,
 		interlock.EventBreaker, interlock.EventBreakerReset:
 	default:
 		return nil

@@ -31,6 +31,11 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.add("root_cause", "what", "by")
 	case interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd:
 		t.rollback(kind)
+	case interlock.EventSeconded:
+		t.say(t.text("subject"))
+		t.order()
+	case interlock.EventProbe:
+		t.add("", "why")
 	case interlock.EventKill, interlock.EventKillRelease:
 		t.add("", "mode", "by", "why", "until")
 		t.order()

@@ -129,6 +129,9 @@ func grants(gates gate.Table, g *interlock.Grant, d interlock.Decision, agent in
 		g.Principal != agent.Principal {
 		return false
 	}
+	if g.Range != nil {
+		return false // see inRange
+	}
 	if g.Scope != nil {
 		return always(gates, g, d, action)
 	}

@@ -95,7 +95,10 @@ func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock
 	d.Tier = tier(gates, d, snapshot.Loop)
 	d.Answer, d.Approval = answer(d, snapshot, approvals, now)
 	if d.Verdict == interlock.Ask && d.Answer != interlock.Allow && d.Mode == interlock.Enforcing {
-		if d.Grant = granted(gates, d, snapshot, action, analysis, now); d.Grant != "" {
+		if d.Grant = granted(gates, d, snapshot, action, analysis, now); d.Grant == "" {
+			d.Grant = inRange(gates, d, snapshot, action, now)
+		}
+		if d.Grant != "" {
 			d.Answer = interlock.Allow
 		}
 	}

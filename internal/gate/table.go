@@ -50,6 +50,7 @@ type Row struct {
 	Steps        bool // it asks for the stages of a monitored execution, and not because of a rule about the action
 	Waits        bool // it speaks of a pause, and of nothing that the action does
 	Each         bool // what it asks a person answers each time, and no standing yes does
+	Ranges       bool // what it asks about production and others outside a pre-approved range of parameters answers
 	Held         bool // it speaks of a hold, whatever is done
 	Counts       bool // what it refuses counts towards its agent's breaker: something was wanted that must not be done
 
@@ -74,7 +75,7 @@ var rows = Table{
 	{Name: "self", Check: Self, Forbids: true, Counts: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
 	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Counts: true, Part: Operation},
-	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Wanted: true, Forbids: true, Counts: true},
+	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Ranges: true, Wanted: true, Forbids: true, Counts: true},
 	{Name: "origin", Check: Origin, About: AboutRun, Counts: true},
 	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Counts: true, Part: Operation},
 	{Name: "scope", Check: Scope, Counts: true},
@@ -84,7 +85,9 @@ var rows = Table{
 	{Name: NameDelivery, Each: true},
 	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Counts: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
-	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Repeats: true, Base: true, Counts: true},
+	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Ranges: true, Repeats: true, Base: true, Counts: true},
+	{Name: nameClass, Check: Class, About: AboutAction, Each: true, Ranges: true},
+	{Name: NameFirstUse, Each: true}, // admission finds it: needs what agents of the type have used
 	{Name: "risk", Check: Risk, About: AboutAction, Steps: true},
 	{Name: "escalation", Check: Escalation, About: AboutRun, Steps: true},
 	{Name: "loop", Check: Loop, About: AboutRun, Forbids: true, Patterns: true, Steps: true},

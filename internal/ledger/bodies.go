@@ -44,6 +44,9 @@ func requestAbout(r interlock.ApprovalRequest) About {
 	if r.Harness && r.Status == interlock.RequestPending { // it does not wait for an operator, and is not counted with those that do
 		about.Marks[slices.IndexFunc(about.Marks, func(m Mark) bool { return m.Name == Is(r.Status) })].Name = Harnessed
 	}
+	if at, share := r.WarnAt(); share > 0 {
+		about.Marks = appendMarks(about.Marks, nano(at), ReviewDue)
+	}
 	if requestStands(r) {
 		about.Marks = appendMarks(about.Marks, nano(r.Expires), All, Of(who.Agent, who.Principal))
 	}
@@ -52,6 +55,9 @@ func requestAbout(r interlock.ApprovalRequest) About {
 	}
 	return about
 }
+
+// ReviewDue is the mark of the requests that people are to be told of again, by when.
+const ReviewDue = "review"
 
 // Harnessed is the mark of the requests that a harness has put to its own user, who has not answered as far as anybody knows.
 const Harnessed = "harnessed"

@@ -47,6 +47,7 @@ const (
 	Profile    = "profile"    // how an agent, or a type, behaves, for finding what is unusual
 
 	RollbackStep = "rollback_step" // one action that is undone, and how that ended
+	FirstUse     = "first_use"     // that agents of a type use a tool, or that somebody is asked whether they may
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
@@ -237,6 +238,8 @@ func Kinds() []Kind {
 			next: meterNext},
 		{Name: Budget, Writer: ByAction, Proved: "", Lives: "until the budget's time is over; for ever without one", swept: true,
 			body: of(budgetAbout, nil, nil), next: budgetNext},
+		{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever",
+			body: of(firstUseAbout, nil, firstUseInto), next: firstUseNext, owner: firstUseOwner},
 	}
 }
 

@@ -94,6 +94,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "builder", To: "tester", Orchestration: "o", Sent: now, Until: now},
 		Content: []byte("hi")}, "all", "to\x00tester", "from\x00builder", "in\x00o", "due")
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")
+	add(ledger.FirstUse, ledger.FirstUseKey("clerk", "tool refund"), ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: now},
+		"all", "uses\x00clerk")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

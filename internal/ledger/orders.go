@@ -25,6 +25,7 @@ type grantTerms struct {
 	Rules      []string              `json:"rules,omitempty"`
 	Conditions []interlock.Condition `json:"conditions,omitempty"`
 	Scope      *interlock.Scope      `json:"scope,omitempty"`
+	Range      *interlock.Range      `json:"range,omitempty"`
 	Times      int                   `json:"times"`
 }
 
@@ -45,7 +46,7 @@ func writeOrder(value any) (body orderBody, err error) {
 	switch v := value.(type) {
 	case interlock.Grant:
 		body = orderBody{Order: v.Order(), Left: v.Left, Ended: v.Ended}
-		terms = grantTerms{v.Principal, v.Ruleset, v.Kind, v.Tool, v.Rules, v.Conditions, v.Scope, v.Times}
+		terms = grantTerms{v.Principal, v.Ruleset, v.Kind, v.Tool, v.Rules, v.Conditions, v.Scope, v.Range, v.Times}
 	case interlock.Suppression:
 		body, terms = orderBody{Order: v.Order()}, suppressionTerms{v.Agent, v.Path, v.Command, v.Denials}
 	default:
@@ -64,7 +65,11 @@ func readOrder(body []byte) (any, error) {
 	switch o.Verb {
 	case interlock.VerbGrant:
 		t, err := decode[grantTerms](o.Terms)
-		return interlock.Grant{ID: o.ID, Operator: o.Operator, Agent: o.Subject, Principal: t.Principal, Ruleset: t.Ruleset,
+		agent := o.Subject
+		if t.Range != nil {
+			agent = ""
+		}
+		return interlock.Grant{ID: o.ID, Operator: o.Operator, Agent: agent, Range: t.Range, Principal: t.Principal, Ruleset: t.Ruleset,
 			Kind: t.Kind, Tool: t.Tool, Rules: t.Rules, Conditions: t.Conditions, Scope: t.Scope, Times: t.Times, Left: o.Left, Created: o.At,
 			Expires: o.Expires, Reason: o.Reason, Method: o.Method, Key: o.Key, Statement: o.Statement,
 			Signature: o.Signature, Ended: o.Ended}, err
@@ -86,13 +91,24 @@ func orderAbout(value any) About {
 	case interlock.Grant:
 		about := About{Key: v.ID, Binds: true, Left: v.Left}
 		if orderStands(v) {
-			about.Marks = withAll(endOf(v), Ordered(interlock.VerbGrant), Of(v.Agent, v.Principal))
+			about.Marks = withAll(endOf(v), Ordered(interlock.VerbGrant), concerned(v))
 		}
 		return about
 	case interlock.Suppression:
 		return About{Key: v.ID, Marks: withAll(nano(v.Expires), Ordered(interlock.VerbSuppress)), Binds: true}
 	}
 	return About{}
+}
+
+// RangesOf is the mark of the pre-approved ranges for agents of a type.
+func RangesOf(kind string) string { return "range\x00" + kind }
+
+// concerned is the mark under which decisions find a grant: of its agent, or of the type it is for.
+func concerned(g interlock.Grant) string {
+	if g.Range != nil {
+		return RangesOf(g.Range.Type)
+	}
+	return Of(g.Agent, g.Principal)
 }
 
 func orderStands(value any) bool {

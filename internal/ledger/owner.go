@@ -26,6 +26,8 @@ const (
 	ownerTally       = "tally\x00"
 	ownerRollback    = "rollback\x00"
 	ownerMessage     = "message\x00"
+	ownerFirstUse    = "first use\x00"
+	ownerRange       = "range\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -128,6 +130,8 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerRollback + id
 		case Message:
 			return ownerMessage + ref.Key
+		case FirstUse:
+			return ownerFirstUse + ref.Key
 		}
 		return ""
 	}
@@ -136,6 +140,8 @@ func (b Book) OwnerOf(ref Ref) string {
 	case first == "of":
 		agent, _, _ := strings.Cut(rest, "\x00")
 		return ownerAgent + agent
+	case ref.Kind == Order && first == "range":
+		return ownerRange + rest
 	case ref.Kind == Pin && first == "server":
 		return ownerServer + rest
 	case ref.Kind == Order && ref.Mark == Ordered(interlock.VerbSuppress):
@@ -188,6 +194,9 @@ func carriedOwner(value any) string  { return ownerCarried + value.(CarriedBody)
 
 func orderOwner(value any) string {
 	if g, grants := value.(interlock.Grant); grants {
+		if g.Range != nil {
+			return ownerRange + g.Range.Type
+		}
 		return ownerAgent + g.Agent
 	}
 	return ownerSuppression

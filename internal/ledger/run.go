@@ -29,6 +29,9 @@ const RunsDue = "due"
 // RunsEnded is the mark of runs that have ended.
 const RunsEnded = "ended"
 
+// RunsLate is the mark of open runs that may take so long, by when that is over.
+const RunsLate = "late"
+
 func runAbout(r interlock.Run) About {
 	about := About{Key: RunKey(r.Agent, r.ID), Marks: under(nano(r.Created), RunNamed(r.ID)), Binds: true}
 	if !runStands(r) {
@@ -38,6 +41,9 @@ func runAbout(r interlock.Run) About {
 	about.Marks = appendMarks(about.Marks, nano(r.Created), All, RunsOf(r.Agent), RunIn(r.Orchestration))
 	if !r.Until.IsZero() && r.Paused.IsZero() {
 		about.Marks = appendMarks(about.Marks, nano(r.Until), RunsDue)
+	}
+	if r.Latency > 0 && r.Late.IsZero() {
+		about.Marks = appendMarks(about.Marks, nano(r.Created.Add(r.Latency)), RunsLate)
 	}
 	if r.Parent != "" {
 		about.Marks = appendMarks(about.Marks, nano(r.Created), RunUnder(r.Parent))
@@ -56,6 +62,8 @@ func runNext(before, after any, _ time.Time) error {
 	switch {
 	case there && !runStands(was):
 		return moved(Run, "it has ended")
+	case there && runStands(is) && was.Late.IsZero() && !is.Late.IsZero():
+		return nil // people were told that it takes longer than it may
 	case there && runStands(is) && was.Until.Equal(is.Until) && was.Paused.Equal(is.Paused):
 		return moved(Run, "it is registered already")
 	}

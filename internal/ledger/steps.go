@@ -189,6 +189,9 @@ func requestNext(before, after any, now time.Time) error {
 		return interlock.Errorf(interlock.CodeInvalid, "request", "a new request is pending")
 	case !there:
 		return interlock.Errorf(interlock.CodeNotFound, "request", "there is no request %.80q", is.ID)
+	case is.Warned > was.Warned && is.Status == interlock.RequestPending:
+		was.Warned = is.Warned
+		return same(was, is)
 	case opens:
 		return moved(Request, "it exists already")
 	case is.Status == interlock.RequestSettled:
@@ -304,6 +307,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
 		case RunCountBody:
 			r.Kind, r.Key = RunCount, v.Name
+		case FirstUseBody:
+			r.Kind, r.Key = FirstUse, v.key()
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

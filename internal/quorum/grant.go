@@ -14,6 +14,7 @@ import (
 const (
 	grantHeader = "Interlock grant, version 1"
 	scopeHeader = "Interlock grant, version 2"
+	rangeHeader = "Interlock grant, version 3" // with a range of parameters
 )
 
 // The bounds of a standing grant.
@@ -29,9 +30,12 @@ const (
 func GrantStatement(g interlock.Grant) string {
 	var b strings.Builder
 	line := func(name, value string) { b.WriteString(name + ": " + strconv.QuoteToASCII(value) + "\n") }
-	if g.Scope == nil {
+	switch {
+	case g.Range != nil:
+		b.WriteString(rangeHeader + "\n")
+	case g.Scope == nil:
 		b.WriteString(grantHeader + "\n")
-	} else {
+	default:
 		b.WriteString(scopeHeader + "\n")
 	}
 	line("id", g.ID)
@@ -55,6 +59,14 @@ func GrantStatement(g interlock.Grant) string {
 		}
 		line("text", s.Text)
 		line("arguments", canonical(s.Arguments))
+	}
+	if r := g.Range; r != nil {
+		line("type", r.Type)
+		for _, name := range r.Free {
+			line("free", name)
+		}
+		line("currency", r.Currency)
+		b.WriteString("most: " + strconv.FormatInt(r.Most, 10) + "\n")
 	}
 	line("reason", g.Reason)
 	b.WriteString("times: " + strconv.Itoa(g.Times) + "\n")
@@ -95,6 +107,8 @@ func CheckBounds(g interlock.Grant) error {
 	switch {
 	case g.ID == "":
 		return refuse(interlock.CodeInvalid, "id", "the grant has no id")
+	case g.Range != nil:
+		return checkRange(g)
 	case g.Agent == "" || g.Principal == "" || strings.ContainsAny(g.Agent, "*?"):
 		return refuse(interlock.CodeInvalid, "agent", "name one agent and whom it acts for")
 	case g.Scope != nil:

@@ -15,6 +15,8 @@ const (
 	mostHasty    = 0.2             // share of hasty answers
 	mostApproved = 0.98            // share of approvals
 	mostPerHour  = 30              // answers by one operator
+	enoughProbes = 5               // answers to probes; below it nothing is said about them
+	mostMissed   = 0.3             // share of probes that were approved
 )
 
 // An Answered is one request as a human answered it.
@@ -23,11 +25,12 @@ type Answered struct {
 	Verdict  interlock.Verdict
 	Asked    time.Time
 	At       time.Time
+	Probe    bool // what was asked held an error on purpose; see [ProbeAction]
 }
 
 // AnsweredFrom takes from an APPROVAL event what [HealthOf] looks at.
 func AnsweredFrom(r interlock.ApprovalRequest, a interlock.Approval) Answered {
-	return Answered{Operator: a.Operator, Verdict: a.Verdict, Asked: r.Created, At: a.At}
+	return Answered{Operator: a.Operator, Verdict: a.Verdict, Asked: r.Created, At: a.At, Probe: IsProbe(r)}
 }
 
 // Health says whether the humans in charge still decide. Shares are of all answers.
@@ -36,14 +39,18 @@ type Health struct {
 	Median   time.Duration `json:"median_to_decide_ns"`
 	Approved float64       `json:"approval_rate"`
 	Hasty    float64       `json:"under_3s_rate"`
-	Busiest  int           `json:"busiest_hour"` // most answers by one operator within an hour
+	Busiest  int           `json:"busiest_hour"`     // most answers by one operator within an hour
+	Probes   int           `json:"probes,omitempty"` // answers to what held an error on purpose; not among the others
+	Missed   int           `json:"probes_missed,omitempty"`
 	Alarms   []string      `json:"alarms,omitempty"`
 }
 
 // HealthOf computes the figures of a number of answers, in any order. Answers by a code count for nobody in particular.
 func HealthOf(answers []Answered) Health {
-	h := Health{Answers: len(answers)}
-	if len(answers) == 0 {
+	var h Health
+	answers, h.Probes, h.Missed = apart(answers)
+	if h.Answers = len(answers); h.Answers == 0 {
+		h.Alarms = alarms(h)
 		return h
 	}
 	taken := make([]time.Duration, 0, len(answers))
@@ -66,6 +73,21 @@ func HealthOf(answers []Answered) Health {
 	return h
 }
 
+// apart leaves out the answers to probes, and counts them.
+func apart(answers []Answered) (real []Answered, probes, missed int) {
+	for _, a := range answers {
+		switch {
+		case !a.Probe:
+			real = append(real, a)
+			continue
+		case a.Verdict == interlock.Allow:
+			missed++
+		}
+		probes++
+	}
+	return real, probes, missed
+}
+
 // busiest is the most answers one operator gave within an hour.
 func busiest(answers []Answered) int {
 	sorted := append([]Answered(nil), answers...)
@@ -86,10 +108,16 @@ func busiest(answers []Answered) int {
 }
 
 func alarms(h Health) []string {
-	if h.Answers < enoughToTell {
-		return nil
-	}
 	var out []string
+	if h.Probes >= enoughProbes && float64(h.Missed) > mostMissed*float64(h.Probes) {
+		out = append(out, "more than three in ten errors that were seeded on purpose were approved: nobody looks closely")
+	}
+	if h.Answers < enoughToTell {
+		return out
+	}
+	if h.Median < Hasty {
+		out = append(out, "half of the answers came within three seconds: requests are not read")
+	}
 	if h.Hasty > mostHasty {
 		out = append(out, "many answers came within three seconds: requests are hardly read")
 	}

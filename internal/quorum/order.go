@@ -49,7 +49,7 @@ func OfOrder(o interlock.Order, about interlock.Requester) Given {
 
 // OfGrant is a standing grant as an order.
 func OfGrant(g interlock.Grant) Given {
-	return Given{Order: g.Order(), About: interlock.Requester{Agent: g.Agent, Principal: g.Principal}, Terms: g}
+	return Given{Order: g.Order(), About: interlock.Requester{Agent: g.Agent, Principal: g.Principal}, Terms: g} // of a range: nobody
 }
 
 // OfSuppression is a suppression as an order. Whose actions it may touch is looked at where it is used, see [Concerns].
@@ -226,6 +226,8 @@ func (g Given) mayGive(verb Verb, known bool, operator interlock.OperatorRecord,
 		return refuse(interlock.CodeInvalid, "verb", "there is no such order")
 	case !verb.Role(operator.Role):
 		return refuse(interlock.CodeUnauthorized, "operator", verb.Needs)
+	case ranges(g.Terms) && !roleGoverns(operator.Role):
+		return refuse(interlock.CodeUnauthorized, "operator", "a pre-approved range needs an operator with the admin role")
 	case s.Denials && !roleGoverns(operator.Role):
 		return refuse(interlock.CodeUnauthorized, "operator",
 			"suppressing a rule that denies needs an operator with the admin role")

@@ -92,6 +92,8 @@ func Verbs() []Verb {
 		{Name: interlock.VerbRootCause, Loosens: true, Reason: true, Role: roleForces,
 			Needs:   "this order needs an operator with the admin role, or one of the council",
 			Subject: "what a phase is on", Writes: "hold", Event: interlock.EventRootCause},
+		{Name: interlock.VerbSecond, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer, Own: true,
+			Subject: "what another team is to order", Writes: "setting", Event: interlock.EventSeconded},
 		{Name: interlock.VerbTripBreaker, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "what a breaker guards", Writes: "hold", Event: interlock.EventBreaker},
 		{Name: interlock.VerbResetBreaker, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,

@@ -22,6 +22,11 @@ type MasoRules struct {
 // SelfHeal says when phase A is left without a person: once a backup has read and then written without being refused anything.
 type SelfHeal struct {
 	After Span `json:"after,omitempty"` // since the loss, at the earliest; 30 minutes, if none is given
+
+	Staging  []string  `json:"staging,omitempty"`   // globs of hosts, contexts, databases, buckets that are staging; what is neither is production
+	FirstUse FirstUse  `json:"first_use,omitempty"` // what becomes of the first use of a tool by a type of agents
+	Review   Review    `json:"review,omitzero"`     // how long questions wait for a human
+	Latency  []Latency `json:"latency,omitempty"`   // how long orchestrations may take
 }
 
 // maxTier is the highest tier.
@@ -100,6 +105,7 @@ func (r *Ruleset) addMaso(m *MasoRules) {
 	r.maso.Supervised = max(r.maso.Supervised, m.Supervised)
 	if m.SelfHeal != nil {
 		r.maso.SelfHeal = m.SelfHeal
+		r.maso.addOversight(m)
 	}
 }
 
@@ -122,6 +128,9 @@ func (c *checker) maso(m *MasoRules) error {
 		return c.doc.Errorf("/maso/self_heal", "another document says when phases heal; say it in one place")
 	case time.Duration(m.SelfHeal.After) > maxHealing:
 		return c.doc.Errorf("/maso/self_heal/after", "after is at most %s", maxHealing)
+	}
+	if m != nil {
+		return checkOversight(c.doc, m)
 	}
 	return nil
 }

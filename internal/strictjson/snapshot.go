@@ -249,6 +249,7 @@ func (w *Writer) view(v *interlock.View) {
 	w.OptionalStrings("production", v.Production)
 	w.OptionalMap("scripts", v.Scripts)
 	w.OptionalStrings("self", v.Self)
+	w.OptionalStrings("staging", v.Staging)
 	w.OptionalString("user", v.User)
 	if len(v.Work) > 0 {
 		w.Name("work")

@@ -21,7 +21,7 @@ var sameWord = map[string]string{
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
 	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
-	"MessageStatus": "message", "MessageRequest": "message", "MessageAnswer": "message", "Messages": "message", "Violation": "message",
+	"FirstUse": "request", "Range": "grant", "MessageStatus": "message", "MessageRequest": "message", "MessageAnswer": "message", "Messages": "message", "Violation": "message",
 	"Runs": "run", "RunCheckpoint": "run", "RunConstraint": "run", "RunConstraintKind": "run", "RunKept": "run", "Checkpoints": "run",
 	"SettledBy": "settled", "Settlement": "settled",
 }

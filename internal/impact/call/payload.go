@@ -2,6 +2,7 @@ package call
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"interlock"
@@ -86,6 +87,8 @@ func (s callRun) textArgument(c *call, key, text string) {
 	}
 	if c.namesPlace(key) && len(text) < 256 && s.Production(text) {
 		c.reach = interlock.ReachProduction
+	} else if c.namesPlace(key) && len(text) < 256 {
+		c.staging(s.Staging(text))
 	}
 	c.field = c.field || len(text) <= 64 && secretField(strings.ToLower(text)) && !endsIn(key, "value", "values", "text")
 	s.grantedBy(c, key, text)
@@ -102,6 +105,20 @@ func (s callRun) textArgument(c *call, key, text string) {
 		c.cargo.load(key, role, text)
 	}
 	s.textInRole(c, key, role, text)
+}
+
+// staging takes note of one argument that names where a call acts: it is staging if all of them are.
+func (c *call) staging(is bool) {
+	has := slices.Contains(c.traits, fact.TraitStaging)
+	switch {
+	case is && !c.elsewhere && !has:
+		c.traits = append(c.traits, fact.TraitStaging)
+	case !is:
+		c.elsewhere = true
+		if has {
+			c.traits = slices.DeleteFunc(c.traits, func(t string) bool { return t == fact.TraitStaging })
+		}
+	}
 }
 
 // namesPlace reports whether an argument names where a call acts: always by some names, by others where what they name is

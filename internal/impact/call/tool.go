@@ -113,6 +113,7 @@ type call struct {
 	reach         interlock.Reach
 	reversibility interlock.Reversibility
 	traits        []string
+	elsewhere     bool // one of the arguments that say where it acts does not name staging
 	target        string
 	recipient     string
 	sum           sum   // of money

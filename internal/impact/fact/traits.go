@@ -101,6 +101,7 @@ const (
 	TraitMetadata     = "metadata"      // a cloud metadata endpoint
 	TraitPublish      = "publish"       // something becomes visible to others
 	TraitInside       = "inside"        // the peer's name has no dot: a machine of the same network
+	TraitStaging      = "staging"       // what it acts on has a name that the rules say is staging, and none that is production
 	TraitForward      = "forward"       // traffic is tunnelled or forwarded
 	TraitUnverified   = "unverified"    // nobody checks who the peer is
 	TraitScan         = "scan"          // hosts or ports are probed

@@ -15,7 +15,7 @@ func Traits() []string {
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitFetched, TraitUnpacked, TraitForeign,
 		TraitRedirected, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,
-		TraitForward, TraitWrongSum, TraitInside, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked,
+		TraitForward, TraitWrongSum, TraitInside, TraitStaging, TraitScan, TraitOutside, TraitClimbing, TraitContent, TraitRepeated, TraitHooked,
 		TraitObeyed, TraitEncrypted, TraitMoved, TraitWrittenRun, TraitUnread, TraitRecon, TraitPassword,
 		TraitInjection, TraitNegated,
 		TraitWords, TraitPlanned, TraitHostile,

@@ -33,6 +33,11 @@ func (w *World) Host(nameOrURL string) (reach interlock.Reach, traits []string) 
 		return interlock.ReachWorkspace, nil
 	case w.Production(bare):
 		return interlock.ReachProduction, nil
+	case w.Staging(bare):
+		if singleLabel(bare) && nearby(nameOrURL) {
+			return interlock.ReachExternal, []string{fact.TraitInside, fact.TraitStaging}
+		}
+		return interlock.ReachExternal, []string{fact.TraitStaging}
 	case singleLabel(bare) && nearby(nameOrURL):
 		return interlock.ReachExternal, []string{fact.TraitInside}
 	}
@@ -55,6 +60,20 @@ func (w *World) Production(name string) bool {
 	}
 	for _, pattern := range w.Know.PathTable().Production {
 		if know.MatchGlob(pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Staging reports whether a name is staging: it meets what the rules say is, and nothing that says it is production.
+func (w *World) Staging(name string) bool {
+	if len(w.View.Staging) == 0 || w.Production(name) { // nearly always
+		return false
+	}
+	name = strings.ToLower(name)
+	for _, pattern := range w.View.Staging {
+		if know.MatchGlob(strings.ToLower(pattern), name) {
 			return true
 		}
 	}

@@ -293,6 +293,8 @@ func (r *shellRun) target(i interlock.Impact, e know.Effect, t flow.Field) {
 		i.Target = t.Text
 		if r.S.Production(t.Text) {
 			i.Reach = interlock.ReachProduction
+		} else if r.S.Staging(t.Text) {
+			i.Traits = append(i.Traits, fact.TraitStaging)
 		}
 	case "registry":
 		t.Text = r.strangest(settingValue(t.Text))

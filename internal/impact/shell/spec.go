@@ -311,9 +311,20 @@ func besideTemplates(text string) string {
 // scope raises the reach of a command that is told to act on something named as production, and lowers it for a host that is
 // this machine and for a cluster that tools set up on it under a name of their own.
 func (r *shellRun) scope(u *flow.Use, adds *know.Words) {
+	staging, other := false, false // of what is named as where it acts
+	defer func() {
+		if staging && !other {
+			adds.Traits = append(adds.Traits[:len(adds.Traits):len(adds.Traits)], fact.TraitStaging)
+		}
+	}()
 	for _, g := range u.Flags {
 		if g.Option.Scope == "" || g.Value.Text == "" {
 			continue
+		}
+		if r.S.Staging(r.hostOrName(g)) {
+			staging = true
+		} else {
+			other = true
 		}
 		if g.Option.Scope == "host" {
 			if reach, _ := r.S.Host(g.Value.Text); reach == interlock.ReachProduction || reach == interlock.ReachExternal {
@@ -339,6 +350,18 @@ func (r *shellRun) scope(u *flow.Use, adds *know.Words) {
 	if root := rootOf(u.Spec); root.Connects && u.Reach == "" {
 		r.scopeOfAddress(u, adds)
 	}
+}
+
+// hostOrName is what an option that says where a command acts names: of an address its host.
+func (r *shellRun) hostOrName(g flow.Given) string {
+	if g.Value.Dynamic {
+		return ""
+	}
+	if g.Option.Scope == "host" {
+		host, _, _ := strings.Cut(place.HostOf(g.Value.Text), ":")
+		return host
+	}
+	return g.Value.Text
 }
 
 // rootOf is the program that a subcommand is one of.

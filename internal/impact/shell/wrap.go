@@ -27,7 +27,11 @@ func (r *shellRun) elsewhere(u *flow.Use) know.Words {
 		}
 	}
 	if adds.Reach == interlock.ReachExternal && len(u.Operands) > 0 {
-		switch reach, _ := r.S.Host(u.Operands[0].Text); reach {
+		reach, traits := r.S.Host(u.Operands[0].Text)
+		if fact.HasTrait(traits, fact.TraitStaging) && !u.Operands[0].Dynamic {
+			adds.Traits = append(adds.Traits[:len(adds.Traits):len(adds.Traits)], fact.TraitStaging)
+		}
+		switch reach {
 		case interlock.ReachProduction:
 			adds.Reach = reach
 		case interlock.ReachWorkspace:

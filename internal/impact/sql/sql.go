@@ -451,6 +451,8 @@ func (s sqlRun) sqlAdd(st *sqlStatement, kind interlock.ImpactKind, r interlock.
 		Via: "sql " + via, Traits: traits}
 	if target != "" && s.Production(target) {
 		i.Reach = interlock.ReachProduction
+	} else if target != "" && s.Staging(target) {
+		i.Traits = append(i.Traits, fact.TraitStaging)
 	}
 	if st.odd.hidden {
 		i.Traits = append(i.Traits, fact.TraitObfuscated)

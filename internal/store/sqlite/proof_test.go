@@ -49,7 +49,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.HoldBody{Scope: ledger.HoldBackup, Key: "agent:bot", Since: storagetest.Now, Hold: phase.Hold{
 			Backup: &phase.Backup{For: "other"}, Heals: storagetest.Now}},
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.RollbackBody{ID: "rb", Open: 1},
-		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m", From: "bot", To: "bat"}})
+		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m", From: "bot", To: "bat"}},
+		ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: storagetest.Now})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -100,6 +101,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Checkpoint, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
 		{Kind: ledger.Message, Key: "m"}, {Kind: ledger.Rollback, Key: "rb"}, {Kind: ledger.RollbackStep, Key: ledger.RollbackStepKey("rb", 1)},
 		{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb")}, {Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb")},
+		{Kind: ledger.FirstUse, Key: ledger.FirstUseKey("clerk", "tool refund")},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -136,6 +138,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
 		ledger.Run: ledger.RunKey("bot", "r"), ledger.Checkpoint: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
 		ledger.Rollback: "rb", ledger.RollbackStep: ledger.RollbackStepKey("rb", 1), ledger.Message: "m",
+		ledger.FirstUse:   ledger.FirstUseKey("clerk", "tool refund"),
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {

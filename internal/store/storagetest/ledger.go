@@ -94,6 +94,7 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.RunCount, ledger.AgentTally("agent"), ledger.RunCountBody{Name: ledger.AgentTally("agent"), Seq: 1, Delegated: 1}),
 		row(t, ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "agent", To: "other", Orchestration: "o", Sent: Now, Until: Now}}),
 		row(t, ledger.Alive, "agent", ledger.AliveBody{Agent: "agent", At: Now}),
+		row(t, ledger.FirstUse, ledger.FirstUseKey("clerk", "tool refund"), ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
 	used, _ := ledger.UsageBody{Key: "u"}.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, Now)
