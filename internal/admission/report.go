@@ -34,7 +34,18 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	draft, alert, err := a.outcome(r, o, call, found)
+	event := call.EventID
+	if !found {
+		event = ""
+	}
+	return a.retold(ctx, func() (*attesting, error) { return a.attesting(ctx, r, event, o.Status, m != nil) },
+		func(at *attesting) error { return a.reportOf(ctx, r, o, m, call, found, at) })
+}
+
+// reportOf records an outcome whose call was looked for.
+func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o interlock.Outcome, m *interlock.Measured, call ledger.CallBody,
+	found bool, at *attesting) error {
+	draft, alert, err := a.outcome(r, o, call, found, at.tools()...)
 	if err != nil {
 		return err
 	}
@@ -52,6 +63,7 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	}
 	for range maxTellings { // what it ends may be spent, run out or be told otherwise at this moment
 		change := ledger.Change{Events: slices.Clone(plain.Events), Writes: slices.Clone(plain.Writes)}
+		at.into(&change)
 		if alert == ranOutside {
 			change.Spends = a.unspent(ctx, call.Decision.Approval)
 		}
@@ -66,6 +78,9 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		}
 		if err = a.commitSettled(ctx, change, settled, alert); !errors.Is(err, ledger.ErrConflict) {
 			return errors.Join(err, a.probed(ctx, r, call.Decision, o.Status))
+		}
+		if at != nil {
+			return err // the run may be what has moved
 		}
 	}
 	// how it ended is recorded in any case
@@ -109,6 +124,15 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	for _, c := range ended {
 		c.Outcome.Event = c.Answer.Event
 		call := ledger.CallBody{Decision: c.Answer.Decision, EventID: c.Answer.Event}
+		at, err := a.attesting(ctx, c.Requester, c.Answer.Event, c.Outcome.Status, true)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if at != nil {
+			failed = errors.Join(failed, a.Carried(ctx, c.Requester, c.Outcome, c.Measured))
+			continue
+		}
 		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "")
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -145,8 +169,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 
 // outcome is the event of an outcome, and why it is an alert if it is one.
 func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call ledger.CallBody,
-	found bool) (ledger.Draft, string, error) {
-	record := auditlog.OutcomeRecord{Outcome: o}
+	found bool, attests ...string) (ledger.Draft, string, error) {
+	record := auditlog.OutcomeRecord{Outcome: o, Attests: attests}
 	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
 	record.Outcome.Effects = slices.Clone(o.Effects)

@@ -308,6 +308,7 @@ func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
 type OutcomeRecord struct {
 	Outcome interlock.Outcome // Detail redacted
 	Alert   string
+	Attests []string // the tools that its run requires and that this shows to have been called
 }
 
 // Payload renders the record.
@@ -317,9 +318,10 @@ func (r OutcomeRecord) Payload() (json.RawMessage, error) {
 	r.Outcome.Effects, r.Outcome.Partial = c.effects(r.Outcome.Effects, r.Outcome.Partial)
 	return payload("an outcome", struct {
 		interlock.Outcome
-		Alert string    `json:"alert,omitempty"`
-		Cut   []cutWire `json:"truncated,omitempty"`
-	}{r.Outcome, c.text("alert", r.Alert), c.cut})
+		Alert   string    `json:"alert,omitempty"`
+		Attests []string  `json:"attests,omitempty"`
+		Cut     []cutWire `json:"truncated,omitempty"`
+	}{r.Outcome, c.text("alert", r.Alert), r.Attests, c.cut})
 }
 
 // An ApprovalRecord is a human's answer and the request it answers, as displayed and signed.

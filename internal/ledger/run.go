@@ -43,14 +43,14 @@ func runStands(r interlock.Run) bool { return r.Ended.IsZero() }
 
 func runInto(r interlock.Run, to *Standing) { to.other(Run, RunKey(r.Agent, r.ID), r) }
 
-// runNext lets a run be registered once, and end once.
+// runNext lets a run be registered once, and end once. In between it is written anew where a call that it requires has ended.
 func runNext(before, after any, _ time.Time) error {
 	was, there := before.(interlock.Run)
 	is, _ := after.(interlock.Run)
 	switch {
 	case there && !runStands(was):
 		return moved(Run, "it has ended")
-	case there && runStands(is):
+	case there && runStands(is) && len(is.Attested) == 0:
 		return moved(Run, "it is registered already")
 	}
 	return nil
