@@ -45,6 +45,9 @@ const (
 	EventRunEnded      EventType = "RUN_ENDED"         // a run has ended
 	EventRunBound      EventType = "RUN_BOUND"         // what is done in a harness's session counts as done in a run
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
+	EventPlan          EventType = "RUN_PLAN"          // what a run is to do was looked at, or a person has acknowledged it
+	// an operator's order lets something be decided anew that went to and fro
+	EventCommitment EventType = "COMMITMENT_UNLOCKED"
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
@@ -81,7 +84,7 @@ func EventTypes() []EventType {
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound,
-		EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
+		EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -51,6 +51,8 @@ const (
 	VerbRootCause    Verb = "root-cause"
 	VerbTripBreaker  Verb = "trip-breaker"  // open a breaker; Subject is what it guards, such as agent:builder; tightens
 	VerbResetBreaker Verb = "reset-breaker" // half-open a breaker; Subject likewise; loosens
+	// let what was decided, and locked because it went to and fro, be decided anew; Subject is its name; loosens
+	VerbUnlockCommitment Verb = "unlock-commitment"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens

@@ -70,7 +70,7 @@ type evaluation struct {
 func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
 	now time.Time) evaluation {
 	over := holdsOver(standing, c.Requester, now)
-	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over)
+	snapshot, approvals := e.snapshot(c, standing, now), sinceGiven(sinceHeld(approved(standing, c.Requester), over), c.since)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
 		phased(over, actOf(c.Requester, analysis), e.Rules.Maso().Tier), limits)
 	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)

@@ -17,7 +17,9 @@ import (
 // that let them through. What an agent says of itself attests nothing, unless the rules take its word (runs.attest).
 
 // attests are the doors whose outcomes attest: what stands behind each carries the action out, or sees it carried out.
-func attests(door string) bool { return slices.Contains([]string{"exec", "gateway", "hook", "library"}, door) }
+func attests(door string) bool {
+	return slices.Contains([]string{"exec", "gateway", "hook", "library"}, door)
+}
 
 // An attesting is what one outcome says of a run's required calls, before it is written.
 type attesting struct {

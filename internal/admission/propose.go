@@ -83,7 +83,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
 	on := func(ctx context.Context, load loader) (_ ground, err error) {
-		g, err = a.groundOf(ctx, load, who, also...)
+		if g, err = a.groundOf(ctx, load, who, also...); err == nil {
+			err = a.groundBeside(ctx, load, &p, read, &g)
+		}
 		return g, err
 	}
 	build := func(standing ledger.Standing) (ledger.Change, error) {
@@ -111,6 +113,8 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		answer = interlock.Answer{Decision: decision}
 		p.agent = made.snapshot.Agent
 		a.uses(&p, decision, over, now)
+		a.commits(&p, decision, standing, over, now)
+		a.steps(&p, decision, standing, over)
 		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
 				return ledger.Change{}, errUnsure
@@ -130,6 +134,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			return change, err
 		}
 		p.spend(&change)
+		if err := a.commitInto(&change, &p, now); err != nil {
+			return change, err
+		}
 		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
 			return change, err
 		}
@@ -179,7 +186,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(p.over, limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(p.over, p.beside(analysis, standing, now), limits), now)
 	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
@@ -275,7 +282,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream),
-		Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
+		Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}

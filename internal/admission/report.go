@@ -34,12 +34,21 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	event := call.EventID
-	if !found {
-		event = ""
-	}
-	return a.retold(ctx, func() (*attesting, error) { return a.attesting(ctx, r, event, o.Status, m != nil) },
+	event := eventOf(call, found)
+	err = a.retold(ctx, func() (*attesting, error) { return a.attesting(ctx, r, event, o.Status, m != nil) },
 		func(at *attesting) error { return a.reportOf(ctx, r, o, m, call, found, at) })
+	if err != nil {
+		return err
+	}
+	return a.triedAs(ctx, r, call.Decision, event, o.Status, m != nil)
+}
+
+// eventOf is the event of the decision that an outcome belongs to; empty where none was found.
+func eventOf(call ledger.CallBody, found bool) string {
+	if !found {
+		return ""
+	}
+	return call.EventID
 }
 
 // reportOf records an outcome whose call was looked for.
@@ -55,6 +64,10 @@ func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o inter
 		plain.Writes = ledger.Rows(call)
 	}
 	a.endings.of(&plain, r, call.Decision.Action, o.Status)
+	learned, err := a.learned(ctx, r, call.Decision, eventOf(call, found), o.Status, m != nil)
+	if err != nil {
+		return err
+	}
 	var took reserved
 	if m != nil && found {
 		if took, err = a.took(ctx, call.EventID); err != nil {
@@ -63,6 +76,7 @@ func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o inter
 	}
 	for range maxTellings { // what it ends may be spent, run out or be told otherwise at this moment
 		change := ledger.Change{Events: slices.Clone(plain.Events), Writes: slices.Clone(plain.Writes)}
+		change.Writes = append(change.Writes, learned...)
 		at.into(&change)
 		if alert == ranOutside {
 			change.Spends = a.unspent(ctx, call.Decision.Approval)
@@ -129,7 +143,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		if at != nil {
+		if at != nil || a.looksBack(c.Answer.Decision) {
 			failed = errors.Join(failed, a.Carried(ctx, c.Requester, c.Outcome, c.Measured))
 			continue
 		}

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"time"
+
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
@@ -50,4 +52,12 @@ type Case struct {
 	met     map[ledger.Spend]bool // what of that found too little left
 	limited []auditlog.Limited    // where that was a limit, what it found
 	over    []interlock.Finding   // and what that objects
+
+	deciding   []deciding              // what it decides that was decided before, or is from now on
+	committing []ledger.CommitmentBody // what becomes of that
+	committed  []auditlog.Committed    // as the log says it
+	since      time.Time               // a yes that was given before then does not count
+	firsts     []firstTime             // what its agent's type may never have done
+	step       int                     // what it is to the plan of its run
+	planning   *interlock.Plan         // that plan, once this step of it is let through
 }

@@ -87,7 +87,7 @@ func signed(kind interlock.EventType) bool {
 		interlock.EventMended, interlock.EventPhase, interlock.EventRootCause, interlock.EventBreaker, interlock.EventBreakerReset,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
-		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
+		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
 		interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:

@@ -43,7 +43,9 @@ type DecisionRecord struct {
 	Basis    *interlock.RunBasis // what its registered run rests on: everybody it was delegated by
 	// the human who answers for what agents of this type do, where the ruleset defines types
 	Accountable string
-	Handed      bool // it went on to `interlock exec`, which decides it again; an approval is left for that
+	Commits     []Committed // what it decides, where the rules say that its tool decides something
+	Plan        *PlanStep   // which step of its run's plan it is
+	Handed      bool        // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -75,6 +77,8 @@ type (
 		Request     string                 `json:"request,omitempty"`
 		Decision    interlock.Decision     `json:"decision"`
 		Uses        []interlock.Taken      `json:"uses,omitempty"`
+		Commits     []Committed            `json:"commits,omitempty"`
+		Plan        *PlanStep              `json:"plan,omitempty"`
 		Cut         []cutWire              `json:"truncated,omitempty"`
 	}
 	proposedWire struct {
@@ -165,6 +169,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
+	w.Commits, w.Plan = r.Commits, r.Plan
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
 	w.Basis, w.Accountable = r.Basis, r.Accountable
 	if d.Danger >= interlock.DangerDestructive {

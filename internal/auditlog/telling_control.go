@@ -31,6 +31,11 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")
+	case interlock.EventPlan:
+		t.add("plan", "id", "run", "status", "accepted_by")
+	case interlock.EventCommitment:
+		t.add("commitment", "name", "rule", "says")
+		t.order()
 	case interlock.EventTurn:
 		var turn, most int
 		t.read("turn", &turn)

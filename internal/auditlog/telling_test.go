@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
 	"interlock/internal/phase"
 )
 
@@ -108,6 +109,10 @@ func TestTelling(t *testing.T) {
 		interlock.EventRunBound: {{auditlog.BindingRecord{Run: "run_1", Session: "s1"}, "run_1 · s1"}},
 		interlock.EventTurn: {{auditlog.TurnRecord{Run: "run_1", Conversation: "prices", Turn: 10, Most: 10, Decides: "olga"},
 			"run_1 · prices · turn 10 of 10 · decided by olga"}},
+		interlock.EventPlan: {{auditlog.PlanRecord{Plan: interlock.Plan{ID: "pln_1", Run: "run_1", Status: interlock.PlanAccepted, By: "olga"}},
+			"pln_1 · run_1 · accepted · olga"}},
+		interlock.EventCommitment: {{auditlog.UnlockRecord{Commitment: ledger.CommitmentBody{Name: "cmt_1", Rule: "claim", Says: "pay"}, Order: order},
+			"cmt_1 · claim · pay · approve-tool · notes · olga · read it"}},
 		interlock.EventTokenIssued:    {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
 		interlock.EventTokenValidated: {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
 		interlock.EventTokenRejected:  {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},

@@ -11,6 +11,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"interlock"
@@ -173,6 +174,11 @@ func tried(found []interlock.Finding, action interlock.Action) []interlock.Findi
 		if !hasObligation(f.Obligations, interlock.ObligationDryRun) {
 			continue
 		}
+		if hasForm(f.Obligations) {
+			return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.needed", Layer: 3, Verdict: interlock.Ask,
+				Reason:     "whoever says yes must have seen what came of a dry run",
+				Suggestion: "carry it out first in the form that the rules name for a dry run of this tool (dry_runs)"})
+		}
 		if action.Kind != interlock.KindShell {
 			return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.impossible", Layer: 3, Verdict: interlock.Deny,
 				Reason: "this may only be done after a dry run, and only shell commands can have one"})
@@ -182,6 +188,16 @@ func tried(found []interlock.Finding, action interlock.Action) []interlock.Findi
 			Suggestion: "have it tried with: interlock exec --dry-run -- COMMAND"})
 	}
 	return found
+}
+
+// hasForm reports whether an action can be tried as another one, whose digest the obligation names.
+func hasForm(obligations []interlock.Obligation) bool {
+	for _, o := range obligations {
+		if o.Type == interlock.ObligationDryRun && strings.HasPrefix(o.Note, "sha256:") {
+			return true
+		}
+	}
+	return false
 }
 
 func hasObligation(obligations []interlock.Obligation, kind string) bool {

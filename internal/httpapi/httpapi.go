@@ -264,12 +264,13 @@ const (
 	routeTurn
 	routeHeartbeat
 	routeBind
+	routePlans
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session"}
+	"run_session", "plans"}
 
 func routeOf(path string) route {
 	switch path {
@@ -281,6 +282,8 @@ func routeOf(path string) route {
 		return routeHeard
 	case "/v1/runs":
 		return routeRuns
+	case "/v1/plans":
+		return routePlans
 	case "/v1/heartbeat":
 		return routeHeartbeat
 	case "/v1/whatif":
@@ -342,7 +345,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind:
+		routeHeartbeat, routeBind, routePlans:
 		method = http.MethodPost
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
@@ -391,7 +394,7 @@ func (x *exchange) hand() {
 		x.heard()
 	case routeWait:
 		x.wait()
-	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind:
+	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind, routePlans:
 		x.runs()
 	case routeWhatIf:
 		x.whatIf()

@@ -69,6 +69,8 @@ func operations() []operation {
 			also: []int{404}, about: "Count one more turn of a conversation between agents. 429: there are no more, and the message says who decides."},
 		{path: "/v1/runs/{id}/session", method: "post", id: "bindRun", body: typeOf[bindBody](), answer: typeOf[boundAnswer](),
 			also: []int{404}, about: "Have what a harness does in one of its sessions count as done in a run, where types are in use."},
+		{path: "/v1/plans", method: "post", id: "submitPlan", body: typeOf[planBody](), answer: typeOf[interlock.Plan](),
+			also: []int{409}, about: "Hand over what a run is to do, whole, before its first step; the same again says how far it has come."},
 		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
 			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {

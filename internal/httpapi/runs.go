@@ -18,6 +18,7 @@ type Runs interface {
 	Turn(ctx context.Context, by interlock.Requester, id, conversation string) (turn int, err error)
 	BindRun(ctx context.Context, by interlock.Requester, id, session string) error
 	Heartbeat(ctx context.Context, by interlock.Requester) error
+	SubmitPlan(ctx context.Context, by interlock.Requester, q interlock.PlanRequest) (interlock.Plan, error)
 }
 
 // runIDs is the form of a registered run's id.
@@ -57,6 +58,10 @@ type (
 	}
 	bindBody struct {
 		Session   string               `json:"session"`
+		Requester *interlock.Requester `json:"requester"`
+	}
+	planBody struct {
+		interlock.PlanRequest
 		Requester *interlock.Requester `json:"requester"`
 	}
 	heartbeatBody struct {
@@ -107,6 +112,13 @@ func (x *exchange) answerRun(ctx context.Context, runs Runs) (any, error) {
 			return nil, err
 		}
 		return runs.EndRun(ctx, by, id, body.RunEnd)
+	case routePlans:
+		var body planBody
+		by, err := readRun(x, &body, &body.Requester)
+		if err != nil {
+			return nil, err
+		}
+		return runs.SubmitPlan(ctx, by, body.PlanRequest)
 	case routeTurn:
 		var body turnBody
 		by, err := readRun(x, &body, &body.Requester)

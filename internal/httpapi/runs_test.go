@@ -44,3 +44,8 @@ func (b *fakeBackend) BindRun(_ context.Context, by interlock.Requester, id, ses
 }
 
 func (b *fakeBackend) Heartbeat(context.Context, interlock.Requester) error { return nil }
+
+// SubmitPlan answers a plan that names the run that was asked for.
+func (b *fakeBackend) SubmitPlan(_ context.Context, by interlock.Requester, q interlock.PlanRequest) (interlock.Plan, error) {
+	return interlock.Plan{ID: "pln_000000000000000000000000", Run: q.Run, Agent: by.Agent, Status: interlock.PlanAccepted}, nil
+}

@@ -38,6 +38,9 @@ const (
 	Breaker    = "breaker"    // what counts towards holding an agent, a type or all of them
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 	Usage      = "usage"      // how much of a limit somebody has used
+	Commitment = "commitment" // what was decided about something, and how often otherwise
+	Plan       = "plan"       // what a run is to do, step by step
+	Baseline   = "baseline"   // that agents of a type have done something that can't be undone
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
@@ -204,6 +207,12 @@ func Kinds() []Kind {
 			next: runNext, owner: runOwner},
 		{Name: RunCount, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(runCountAbout, nil, runCountInto),
 			next: runCountNext, owner: runCountOwner},
+		{Name: Plan, Writer: ByAction, Proved: "a RUN_PLAN entry", Lives: "for ever, with its run",
+			body: of(planAbout, nil, planInto), owner: planOwner},
+		{Name: Commitment, Writer: ByAction, Proved: "", Lives: "for ever", body: of(commitmentAbout, nil, commitmentInto),
+			owner: commitmentOwner},
+		{Name: Baseline, Writer: ByAction, Proved: "", Lives: "for ever", body: of(baselineAbout, nil, baselineInto),
+			owner: baselineOwner},
 		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
 			body: of(aliveAbout, nil, nil)},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),

@@ -24,6 +24,8 @@ const (
 	ownerDefinition  = "definition\x00"
 	ownerRun         = "run\x00"
 	ownerTally       = "tally\x00"
+	ownerCommitment  = "commitment\x00"
+	ownerBaseline    = "baseline\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -116,8 +118,12 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCounter + ref.Key
 		case Definition:
 			return ownerDefinition + ref.Key
-		case Run:
+		case Run, Plan:
 			return ownerRun + ref.Key
+		case Commitment:
+			return ownerCommitment + ref.Key
+		case Baseline:
+			return ownerBaseline + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key
 		}

@@ -96,6 +96,8 @@ func Verbs() []Verb {
 			Subject: "what a breaker guards", Writes: "hold", Event: interlock.EventBreaker},
 		{Name: interlock.VerbResetBreaker, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "what a breaker guards", Writes: "hold", Event: interlock.EventBreakerReset},
+		{Name: interlock.VerbUnlockCommitment, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a commitment's name", Writes: "commitment", Event: interlock.EventCommitment},
 		{Name: interlock.VerbMend, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the store", Event: interlock.EventMended},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,

@@ -140,6 +140,11 @@ func (l *loader) add(d *Document, user bool) {
 		}
 	}
 	r.cedar = append(r.cedar, d.Cedar...)
+	r.commitments = append(r.commitments, d.Commitments...)
+	r.dryRuns = append(r.dryRuns, d.DryRuns...)
+	if d.Plans != nil {
+		r.plans, r.plansSet = *d.Plans, true
+	}
 	if d.Runs != nil {
 		r.runs, r.runsSet = *d.Runs, true
 	}

@@ -24,6 +24,10 @@ type Document struct {
 	Cedar []*CedarPolicy `json:"cedar,omitempty"` // policies that object by who asks and when; operators' only
 	Runs  *RunRules      `json:"runs,omitempty"`  // of agents that delegate to each other; operators' only
 
+	Commitments []*Commitment `json:"commitments,omitempty"` // of what was decided, until there is a reason to decide otherwise; operators' only
+	Plans       *PlanRules    `json:"plans,omitempty"`       // of what runs are to do, step by step; operators' only
+	DryRuns     []*DryRunForm `json:"dry_runs,omitempty"`    // how tools are tried without effect; operators' only
+
 	Governance []GovernanceCase `json:"governance,omitempty"` // tests of who may order and answer what; operators' only
 }
 

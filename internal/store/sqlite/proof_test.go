@@ -45,7 +45,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.BreakerBody{Name: "agent:bot", Cycles: []time.Time{storagetest.Now}}, held("agent", "bot"), held("type", "worker"),
 		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now},
 		interlock.Run{ID: "r", Agent: "bot", Orchestration: "r", Created: storagetest.Now, Until: storagetest.Now},
-		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1})
+		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: storagetest.Now},
+		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: storagetest.Now}, ledger.BaselineBody{Name: "bas_1", At: storagetest.Now})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -94,6 +95,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
 		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
+		{Kind: ledger.Plan, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Commitment, Key: "cmt_1"}, {Kind: ledger.Baseline, Key: "bas_1"},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -129,6 +131,7 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
 		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
 		ledger.Run: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
+		ledger.Plan: ledger.RunKey("bot", "r"), ledger.Commitment: "cmt_1", ledger.Baseline: "bas_1",
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
