@@ -15,7 +15,7 @@ func helpGroups() []helpGroup {
 		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker"}},
 		{"Rules:", []string{"rules", "limits", "replay", "ci"}},
-		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "settings"}},
+		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "plans", "commitments", "settings"}},
 		{"What happened:", []string{"audit", "hold"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},
 	}

@@ -10,16 +10,13 @@ import (
 	"interlock/internal/ledger"
 )
 
-// groundBeside loads what a decision reads only because of what its action does: what was decided before, its run's plan, and whether
-// agents of its type have done the like.
+// groundBeside loads what a decision reads only because of what its action does: what was decided before, and whether agents of its
+// type have done the like.
 func (a *Admission) groundBeside(ctx context.Context, load loader, p *Case, analysis impact.Analysis, g *ground) error {
 	q := *p
 	q.Requester = owned(p.Requester, g.Standing)
 	p.deciding = decidings(p.under.Rules, &q, analysis, g.Standing, a.config.Now())
 	refs := commitRefs(p.deciding)
-	if run := g.RunOf(q.Requester); run != "" {
-		refs = append(refs, key(ledger.Plan, ledger.RunKey(q.Requester.Agent, run)))
-	}
 	p.firsts = p.under.firsts(&q, analysis, agentOf(q.Requester, g.Standing))
 	refs = append(refs, firstRefs(p.firsts)...)
 	if len(refs) == 0 { // nearly always

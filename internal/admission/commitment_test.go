@@ -55,8 +55,8 @@ func TestCommitProtocol(t *testing.T) {
 	spec.Covers(t, "EC-2.6")
 	h := team(t, claims)
 	h.goes(verdict(17, "pay", "report 1"), "planner", "s1", "")
-	h.goes(verdict(17, "pay", "report 1"), "builder", "s2", "")                 // the same choice is no other
-	h.goes(verdict(18, "refuse", "report 1"), "builder", "s2", "")              // another claim
+	h.goes(verdict(17, "pay", "report 1"), "builder", "s2", "")                            // the same choice is no other
+	h.goes(verdict(18, "refuse", "report 1"), "builder", "s2", "")                         // another claim
 	asked := h.goes(verdict(17, "refuse", "report 1"), "builder", "s2", "commit.reversal") // whoever asks, in whatever run
 	if err := h.approve(asked.Request, interlock.Allow); err != nil {
 		t.Fatal(err)

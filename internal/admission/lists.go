@@ -145,3 +145,13 @@ func (a *Admission) Pending(ctx context.Context, limit int) (int, error) {
 func RunsUnder(ctx context.Context, from Ledger, mark string, limit int) (List[interlock.Run], error) {
 	return listed[interlock.Run](ctx, from, under(ledger.Run, mark), ledger.Before(-1, limit))
 }
+
+// PlansUnder returns plans of runs under one of their marks, newest first.
+func PlansUnder(ctx context.Context, from Ledger, mark string, limit int) (List[interlock.Plan], error) {
+	return listed[interlock.Plan](ctx, from, under(ledger.Plan, mark), ledger.Before(-1, limit))
+}
+
+// CommitmentsUnder returns what was decided, newest first.
+func CommitmentsUnder(ctx context.Context, from Ledger, mark string, limit int) (List[ledger.CommitmentBody], error) {
+	return listed[ledger.CommitmentBody](ctx, from, under(ledger.Commitment, mark), ledger.Before(-1, limit))
+}

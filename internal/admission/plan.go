@@ -41,12 +41,8 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 	}
 	var g ground
 	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (_ ground, err error) {
-		if g, err = a.groundOf(ctx, load, by); err != nil {
-			return g, err
-		}
-		ref := key(ledger.Plan, ledger.RunKey(by.Agent, q.Run))
-		g.reads = append(g.reads, ref)
-		return g, a.extend(ctx, load, &g, new(names), []ledger.Ref{ref})
+		g, err = a.groundOf(ctx, load, by)
+		return g, err
 	}, func(standing ledger.Standing) (ledger.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond)
 		if err := inOffice(by, standing, now); err != nil {
@@ -310,20 +306,23 @@ func (e *Evaluator) planned(p *Case, analysis impact.Analysis, standing ledger.S
 	case !there || err != nil:
 		return nil
 	}
-	p.step = nextStep(plan, digest)
+	accepted := plan.Status == interlock.PlanAccepted
+	if accepted {
+		p.step = nextStep(plan, digest)
+	}
 	switch {
-	case p.step == stepOutside && !changes(analysis.Impacts):
-		return nil // looking is no step
-	case p.step == stepOutside:
-		return object("deviation", interlock.Ask, "this is not the next step of the plan of its run, and a person says whether it is done",
-			"hand over another plan, or take the next step")
-	case plan.Status == interlock.PlanAccepted:
+	case !changes(analysis.Impacts): // looking is never outside of a plan
 		return nil
 	case plan.Status == interlock.PlanWaiting:
 		return object("waiting", interlock.Deny, "the plan of this run waits for a person to acknowledge it: "+plan.Request,
 			"once that is done, hand the plan over again and go on")
+	case !accepted:
+		return object("refused", interlock.Deny, "the plan of this run was refused", "hand over another plan")
+	case p.step == stepOutside:
+		return object("deviation", interlock.Ask, "this is not the next step of the plan of its run, and a person says whether it is done",
+			"hand over another plan, or take the next step")
 	}
-	return object("refused", interlock.Deny, "the plan of this run was refused", "hand over another plan")
+	return nil
 }
 
 // What an action is to the plan of its run.

@@ -82,7 +82,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Run, ledger.RunKey("builder", "r"), interlock.Run{ID: "r", Agent: "builder", Orchestration: "o", Parent: "p", Created: now},
 		"all", "runs\x00builder", "named\x00r", "in\x00o", "under\x00p")
 	add(ledger.RunCount, ledger.AgentTally("builder"), ledger.RunCountBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
-	add(ledger.Plan, ledger.RunKey("builder", "r"), interlock.Plan{ID: "pln_1", Agent: "builder", Run: "r", Created: now}, "all", "plan\x00pln_1")
+	add(ledger.Plan, ledger.RunKey("builder", "r"), interlock.Plan{ID: "pln_1", Agent: "builder", Run: "r", Created: now}, "all", "plan\x00pln_1", "plan\x00r")
 	add(ledger.Commitment, "cmt_1", ledger.CommitmentBody{Name: "cmt_1", At: now, Locked: now}, "all", "locked")
 	add(ledger.Baseline, "bas_1", ledger.BaselineBody{Name: "bas_1", At: now}, "all")
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")
