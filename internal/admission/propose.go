@@ -83,9 +83,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
 	on := func(ctx context.Context, load loader) (_ ground, err error) {
-		if g, err = a.groundOf(ctx, load, who, also...); err == nil {
-			err = a.groundBeside(ctx, load, &p, read, &g)
-		}
+		g, err = a.groundBeside(ctx, load, &p, who, read, also...)
 		return g, err
 	}
 	build := func(standing ledger.Standing) (ledger.Change, error) {
@@ -112,9 +110,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
 		p.agent = made.snapshot.Agent
-		a.uses(&p, decision, over, now)
-		a.commits(&p, decision, standing, over, now)
-		a.steps(&p, decision, standing, over)
+		a.becomes(&p, decision, standing, over, now)
 		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
 				return ledger.Change{}, errUnsure

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"interlock"
 )
@@ -47,5 +48,7 @@ func (b *fakeBackend) Heartbeat(context.Context, interlock.Requester) error { re
 
 // SubmitPlan answers a plan that names the run that was asked for.
 func (b *fakeBackend) SubmitPlan(_ context.Context, by interlock.Requester, q interlock.PlanRequest) (interlock.Plan, error) {
-	return interlock.Plan{ID: "pln_000000000000000000000000", Run: q.Run, Agent: by.Agent, Status: interlock.PlanAccepted}, nil
+	return interlock.Plan{ID: "pln_000000000000000000000000", Run: q.Run, Agent: by.Agent, Status: interlock.PlanAccepted,
+		Digest: "sha256:01", Ruleset: "sha256:02", Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		Steps: []interlock.StepView{{Action: "sha256:03", Says: q.Steps[0].Input, Verdict: interlock.Allow, Reversibility: interlock.Readonly, Takes: 30}}}, nil
 }
