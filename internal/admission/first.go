@@ -107,9 +107,10 @@ func (a *Admission) learned(ctx context.Context, r interlock.Requester, d interl
 }
 
 // triedAs records that the form was carried out in which an action is tried that waits for a person, for whoever decides about it.
-func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interlock.Decision, event string, status interlock.OutcomeStatus,
+func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interlock.Decision, event string, o interlock.Outcome,
 	carried bool) error {
-	if !a.force.Load().Rules.HasForms() || status != interlock.OutcomeSuccess && status != interlock.OutcomeFailure || !d.Answer.Allowed() ||
+	status := o.Status
+	if !a.forms() || status != interlock.OutcomeSuccess && status != interlock.OutcomeFailure || !d.Answer.Allowed() ||
 		event == "" || d.Action == "" {
 		return nil
 	}
@@ -135,7 +136,8 @@ func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interl
 		}
 	}
 	sortRequests(waits)
-	run := interlock.DryRun{Event: event, Form: d.Action, Effects: []interlock.Effect{}}
+	run := interlock.DryRun{Event: event, Form: d.Action, Effects: []interlock.Effect{},
+		Detail: bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)}
 	if status == interlock.OutcomeFailure {
 		run.Exit = 1
 	}
@@ -150,5 +152,11 @@ func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interl
 
 // looksBack reports whether more is made of how an action ended than that it did: it was tried first, or may be what another is tried as.
 func (a *Admission) looksBack(d interlock.Decision) bool {
-	return a.force.Load().Rules.HasForms() || slices.ContainsFunc(d.Findings, func(f interlock.Finding) bool { return f.Rule == ruleFirst })
+	return a.forms() || slices.ContainsFunc(d.Findings, func(f interlock.Finding) bool { return f.Rule == ruleFirst })
+}
+
+// forms reports whether there are tools that are tried in a form of their own.
+func (a *Admission) forms() bool {
+	rules := a.force.Load().Rules
+	return rules.Maso().Tier > 1 && rules.HasForms()
 }

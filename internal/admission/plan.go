@@ -146,7 +146,7 @@ func (p *planning) into(change *ledger.Change) (interlock.Plan, error) {
 			return p.accepted(was, request, change)
 		case request.ID != "" && request.Status == interlock.RequestPending && p.now.Before(request.Expires):
 			return was, errUnchanged
-		case was.Request != "" && request.ID == "" && !p.expired(was):
+		case p.denied(was):
 			was.Status = interlock.PlanRefused // a person said no
 			was.Objections = append(was.Objections, interlock.PlanRemark{Rule: "plan.denied", Verdict: interlock.Deny,
 				Reason: "a person was asked to acknowledge this plan, and refused"})
@@ -173,9 +173,10 @@ func (p *planning) into(change *ledger.Change) (interlock.Plan, error) {
 	return plan, p.write(change, plan)
 }
 
-// expired reports whether the time in which a plan could be acknowledged is over.
-func (p *planning) expired(was interlock.Plan) bool {
-	return !p.now.Before(was.Created.Add(p.config.ApprovalTTL))
+// denied reports whether a person has refused to acknowledge a plan. What can't be read was not refused: it is asked anew.
+func (p *planning) denied(was interlock.Plan) bool {
+	asked, found, err := p.Request(p.ctx, was.Request)
+	return err == nil && found && asked.Status == interlock.RequestDenied
 }
 
 // accepted spends a person's yes to a plan.

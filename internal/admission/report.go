@@ -40,7 +40,7 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	return a.triedAs(ctx, r, call.Decision, event, o.Status, m != nil)
+	return a.triedAs(ctx, r, call.Decision, event, o, m != nil)
 }
 
 // eventOf is the event of the decision that an outcome belongs to; empty where none was found.

@@ -11,7 +11,7 @@
 package engine
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"interlock"
@@ -174,7 +174,7 @@ func tried(found []interlock.Finding, action interlock.Action) []interlock.Findi
 		if !hasObligation(f.Obligations, interlock.ObligationDryRun) {
 			continue
 		}
-		if hasForm(f.Obligations) {
+		if slices.ContainsFunc(f.Obligations, interlock.Obligation.Formed) {
 			return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.needed", Layer: 3, Verdict: interlock.Ask,
 				Reason:     "whoever says yes must have seen what came of a dry run",
 				Suggestion: "carry it out first in the form that the rules name for a dry run of this tool (dry_runs)"})
@@ -188,16 +188,6 @@ func tried(found []interlock.Finding, action interlock.Action) []interlock.Findi
 			Suggestion: "have it tried with: interlock exec --dry-run -- COMMAND"})
 	}
 	return found
-}
-
-// hasForm reports whether an action can be tried as another one, whose digest the obligation names.
-func hasForm(obligations []interlock.Obligation) bool {
-	for _, o := range obligations {
-		if o.Type == interlock.ObligationDryRun && strings.HasPrefix(o.Note, "sha256:") {
-			return true
-		}
-	}
-	return false
 }
 
 func hasObligation(obligations []interlock.Obligation, kind string) bool {

@@ -21,6 +21,7 @@ var sameWord = map[string]string{
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
 	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
+	"Plans": "plan", "PlanRequest": "plan", "PlannedStep": "plan", "PlanStatus": "plan", "PlanRemark": "plan", "StepView": "plan",
 	"Runs": "run", "SettledBy": "settled", "Settlement": "settled",
 }
 
