@@ -32,6 +32,9 @@ func TestCommitsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", document, err, says)
 		}
 	}
+	if _, err := ruleset.Load(map[string][]byte{"x.json": []byte(`{"plans":{"required":true}}`)}, nil); err == nil {
+		t.Error("the program's own rules may say something of plans")
+	}
 }
 
 // TestLoosenedCommits: a commitment that is gone or another, other plans, and a new way of trying a tool are named.

@@ -85,8 +85,8 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "rules", "runs",
-		"scope", "types"} {
+	for _, member := range [...]string{"cedar", "commitments", "danger", "dry_runs", "limits", "loop", "maso", "plans", "policy", "production",
+		"profiles", "rules", "runs", "scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
 		}
