@@ -30,4 +30,7 @@ type DryRun struct {
 	Stopped string   `json:"stopped,omitempty"` // the limit that ended it
 	Effects []Effect `json:"effects"`
 	Partial bool     `json:"partial,omitempty"` // there was more than is listed
+	// instead of a throw-away copy: the digest of the action as which it was tried, in the form that the rules name for its tool
+	Form   Digest `json:"form_digest,omitempty"`
+	Detail string `json:"detail,omitempty"` // what was said then of how it ended, redacted
 }

@@ -58,6 +58,9 @@ const (
 	EventRunPaused     EventType = "RUN_PAUSED"        // the time of a run is over
 	EventRunChanged    EventType = "RUN_CHANGED"       // a person gave a run more time, or accepted other constraints for it
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
+	EventPlan          EventType = "RUN_PLAN"          // what a run is to do was looked at, or a person has acknowledged it
+	// an operator's order lets something be decided anew that went to and fro
+	EventCommitment EventType = "COMMITMENT_UNLOCKED"
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
@@ -95,7 +98,7 @@ func EventTypes() []EventType {
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
-		EventMessage, EventTurn, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
+		EventMessage, EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
 }

@@ -30,6 +30,11 @@ type Obligation struct {
 	Note string `json:"note,omitempty"` // what exactly, for a reader
 }
 
+// Formed reports whether the obligation is to try an action in a form of its own, whose digest it notes.
+func (o Obligation) Formed() bool {
+	return o.Type == ObligationDryRun && strings.HasPrefix(o.Note, "sha256:")
+}
+
 // The obligation types.
 const (
 	ObligationConfirm   = "confirm"        // the requester's side must confirm

@@ -58,6 +58,8 @@ const (
 	VerbTellRollback Verb = "tell-rollback"
 	// give a run more time, or accept other constraints for it; Subject is its id, Detail which; loosens
 	VerbChangeRun Verb = "change-run"
+	// let what was decided, and locked because it went to and fro, be decided anew; Subject is its name; loosens
+	VerbUnlockCommitment Verb = "unlock-commitment"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"
 	// say yes, as the first of two teams, to what weakens how actions are classified; Subject names that by its digest; loosens

@@ -31,6 +31,20 @@ type Run struct {
 	Status RunStatus `json:"status"`
 	By     string    `json:"by,omitempty"` // whose word ended it
 	Why    string    `json:"why,omitempty"`
+
+	Attested []Attestation `json:"attested,omitempty"` // the calls that its task requires and that were carried out, by tool
+	Missing  []string      `json:"missing,omitempty"`  // of a run that ended incomplete: the tools that were not, or failed last
+}
+
+// An Attestation says how a call ended that a run's task requires. It is made of the recorded outcome, never of what an agent says
+// when it ends its run.
+type Attestation struct {
+	Tool   string        `json:"tool"` // as the run requires it
+	Status OutcomeStatus `json:"outcome"`
+	By     string        `json:"by"`       // which door carried it out, such as exec or gateway
+	Event  string        `json:"event_id"` // of the decision that let it through
+	Action Digest        `json:"action_digest"`
+	At     time.Time     `json:"at"`
 }
 
 // A RunLink is one run that another was delegated by.
@@ -56,6 +70,8 @@ const (
 	RunCompleted RunStatus = "completed"
 	RunFailed    RunStatus = "failed"
 	RunCancelled RunStatus = "cancelled"
+	// its agent took it for completed, and a call that its task requires was not made or failed: its result counts for nothing
+	RunIncomplete RunStatus = "incomplete"
 )
 
 // A RunRequest asks to register a run.

@@ -99,6 +99,7 @@ func (b *Backend) Tell(kind, message string) {
 var (
 	_ interlock.Backend = (*Backend)(nil)
 	_ interlock.Runs    = (*Backend)(nil)
+	_ interlock.Plans   = (*Backend)(nil)
 )
 
 // Open opens or creates an Interlock in a directory.

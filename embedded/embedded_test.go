@@ -222,3 +222,44 @@ func TestRunsOfAGuard(t *testing.T) {
 		t.Error("a backend without runs ends one")
 	}
 }
+
+// TestPlansOfAGuard: an embedding program hands over what a run is to do, and is held to it.
+func TestPlansOfAGuard(t *testing.T) {
+	backend, err := embedded.Open(t.Context(), embedded.Config{Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := interlock.New(interlock.Config{Backend: backend, Requester: interlock.Requester{Agent: "worker", Principal: "dana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer guard.Close()
+	run, err := guard.RegisterRun(t.Context(), interlock.RunRequest{Task: "count"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	step := interlock.Action{Kind: interlock.KindShell, Input: "touch a", Dir: dir}
+	plan, err := guard.SubmitPlan(t.Context(), interlock.PlanRequest{Run: run.ID, Steps: []interlock.PlannedStep{{Action: step}}})
+	if err != nil || plan.Status != interlock.PlanAccepted || len(plan.Steps) != 1 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	other := step
+	other.Input = "touch b"
+	for _, want := range []struct {
+		action  interlock.Action
+		verdict interlock.Verdict
+	}{{other, interlock.Ask}, {step, interlock.Allow}} {
+		answer := guard.Propose(t.Context(), interlock.Proposal{Action: want.action, Requester: interlock.Requester{Run: run.ID}})
+		if answer.Verdict != want.verdict {
+			t.Errorf("%s: %+v", want.action.Input, answer.Findings)
+		}
+	}
+	bare, err := interlock.New(interlock.Config{Backend: struct{ interlock.Backend }{backend}, Requester: interlock.Requester{Agent: "worker"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bare.SubmitPlan(t.Context(), interlock.PlanRequest{}); err == nil {
+		t.Error("a backend without plans takes one")
+	}
+}

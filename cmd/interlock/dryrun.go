@@ -43,6 +43,17 @@ func shownRun(request interlock.ApprovalRequest, run *interlock.DryRun) interloc
 
 // printDryRun shows what a dry run did.
 func printDryRun(w io.Writer, run interlock.DryRun) {
+	if run.Form != "" {
+		how := "it went well"
+		if run.Exit != 0 {
+			how = "it failed"
+		}
+		fmt.Fprintf(w, "\nits dry run, or the same in another place, was carried out: %s\n", how)
+		if run.Detail != "" {
+			fmt.Fprintf(w, "  %s\n", printable(run.Detail))
+		}
+		return
+	}
 	fmt.Fprintf(w, "\ntried in a throw-away copy without network: it ended with %d", run.Exit)
 	if run.Stopped != "" {
 		fmt.Fprintf(w, ", stopped by the limit on %s", printable(run.Stopped))

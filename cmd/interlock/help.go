@@ -15,7 +15,7 @@ func helpGroups() []helpGroup {
 		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "replay", "ci"}},
-		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "messages", "settings"}},
+		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},
 		{"What happened:", []string{"audit", "digest", "anomaly", "hold"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},
 	}

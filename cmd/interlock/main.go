@@ -68,6 +68,8 @@ type commands struct {
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`
 	Agent       agentCommand       `cmd:"" aliases:"agents" help:"Add, list and revoke agents and their tokens."`
 	Messages    messagesCommand    `cmd:"" help:"List and show the messages that agents have sent each other."`
+	Plans       plansCommand       `cmd:"" help:"List and show what runs are to do, step by step, and what of it can't be undone."`
+	Commitments commitmentsCommand `cmd:"" help:"List what agents have decided and are held to, and unlock what went to and fro."`
 	Runs        runsCommand        `cmd:"" help:"List and show the runs that agents have registered or were delegated."`
 	Trust       trustCommand       `cmd:"" help:"Show, raise and lower how far agents are trusted."`
 	Tools       toolsCommand       `cmd:"" help:"Show, approve and quarantine the tools of the servers behind the gateway."`

@@ -135,6 +135,12 @@ func (c *runsShow) Run(p *program) error {
 	for _, b := range shown.Delegated {
 		lines = append(lines, [2]string{"delegated to", b.Agent + " in " + b.ID})
 	}
+	for _, by := range r.Attested {
+		lines = append(lines, [2]string{"attested", by.Tool + ": " + string(by.Status) + " by " + by.By + ", decided by " + by.Event})
+	}
+	if len(r.Missing) > 0 {
+		lines = append(lines, [2]string{"missing", strings.Join(r.Missing, ", ")})
+	}
 	if !r.Ended.IsZero() {
 		lines = append(lines, [2]string{"ended", r.Ended.Local().Format(time.RFC3339) + " by " + r.By}, [2]string{"why", r.Why})
 	}

@@ -70,7 +70,8 @@ type evaluation struct {
 func (e *Evaluator) judge(c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
 	now time.Time) evaluation {
 	over := holdsOver(standing, c.Requester, now)
-	snapshot, approvals := e.snapshot(c, standing, now), sinceHeld(approved(standing, c.Requester), over, c.post.quarantinedAt(&standing))
+	snapshot := e.snapshot(c, standing, now)
+	approvals := sinceGiven(sinceHeld(approved(standing, c.Requester), over, c.post.quarantinedAt(&standing)), c.since)
 	act := actOf(c.Requester, analysis)
 	limits = slices.Concat(stopping(c.stop, c.Sandboxed, now), held(standing),
 		phased(over, act, e.Rules.TierFor(snapshot.Agent), now), e.unwatched(),

@@ -50,6 +50,9 @@ func (a *Admission) groundOf(ctx context.Context, load loader, r interlock.Reque
 	g.reads = append(g.reads, a.typeRefs(g.Agents[r.Agent])...)
 	id := g.RunOf(r)
 	run, open := g.Run(r.Agent, id)
+	if id != "" {
+		g.reads = append(g.reads, key(ledger.Plan, ledger.RunKey(r.Agent, id))) // what it is to do
+	}
 	if open {
 		g.reads = append(g.reads, chainRefs(run)...) // what it was delegated by
 	} else if id != "" && id != r.Run {

@@ -178,3 +178,13 @@ func WaitsFor(ctx context.Context, from interface {
 	}
 	return why, nil
 }
+
+// PlansUnder returns plans of runs under one of their marks, newest first.
+func PlansUnder(ctx context.Context, from Ledger, mark string, limit int) (List[interlock.Plan], error) {
+	return listed[interlock.Plan](ctx, from, under(ledger.Plan, mark), ledger.Before(-1, limit))
+}
+
+// CommitmentsUnder returns what was decided, newest first.
+func CommitmentsUnder(ctx context.Context, from Ledger, mark string, limit int) (List[ledger.CommitmentBody], error) {
+	return listed[ledger.CommitmentBody](ctx, from, under(ledger.Commitment, mark), ledger.Before(-1, limit))
+}

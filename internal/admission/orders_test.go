@@ -186,6 +186,13 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h := newHouse(t)
 		return h, h.about("sha256:01", "")
 	},
+	interlock.VerbUnlockCommitment: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := team(t, claims)
+		for n, choice := range []string{"pay", "refuse", "pay", "refuse"} {
+			h.propose("", in("planner", "s1"), func(p *admission.Case) { p.Action = verdict(17, choice, string(rune(97+n))) })
+		}
+		return h, h.about(h.committed()[0].Name, "")
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

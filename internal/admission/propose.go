@@ -93,7 +93,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
 	on := func(ctx context.Context, load loader) (_ ground, err error) {
-		if g, err = a.groundOf(ctx, load, who, also...); err == nil {
+		if g, err = a.groundBeside(ctx, load, &p, who, read, also...); err == nil {
 			err = a.extendUses(ctx, load, &g, &p, read.Impacts)
 		}
 		return g, err
@@ -126,7 +126,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
 		p.agent, p.tree = made.snapshot.Agent, treeOf(p.Requester, standing)
-		a.uses(&p, decision, over, now)
+		a.becomes(&p, decision, standing, over, now)
 		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
 				return ledger.Change{}, errUnsure
@@ -146,6 +146,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			return change, err
 		}
 		p.spend(&change)
+		if err := a.commitInto(&change, &p, now); err != nil {
+			return change, err
+		}
 		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
 			return change, err
 		}
@@ -201,7 +204,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	now time.Time) (decision evaluation, invalid, err error) {
 	letter := p.post.objects(a, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects, limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects, p.beside(analysis, standing, now), limits), now)
 	}
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
@@ -300,7 +303,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream),
-		Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
+		Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}

@@ -37,7 +37,27 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	if err != nil {
 		return err
 	}
-	draft, alert, err := a.outcome(r, o, call, found)
+	event := eventOf(call, found)
+	err = a.retold(ctx, func() (*attesting, error) { return a.attesting(ctx, r, event, o.Status, m != nil) },
+		func(at *attesting) error { return a.reportOf(ctx, r, o, m, call, found, at) })
+	if err != nil {
+		return err
+	}
+	return a.triedAs(ctx, r, call.Decision, event, o, m != nil)
+}
+
+// eventOf is the event of the decision that an outcome belongs to; empty where none was found.
+func eventOf(call ledger.CallBody, found bool) string {
+	if !found {
+		return ""
+	}
+	return call.EventID
+}
+
+// reportOf records an outcome whose call was looked for.
+func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o interlock.Outcome, m *interlock.Measured, call ledger.CallBody,
+	found bool, at *attesting) error {
+	draft, alert, err := a.outcome(r, o, call, found, at.tools()...)
 	if err != nil {
 		return err
 	}
@@ -47,6 +67,10 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		plain.Writes = ledger.Rows(call)
 	}
 	a.endings.of(&plain, r, call.Decision.Action, o.Status)
+	learned, err := a.learned(ctx, r, call.Decision, eventOf(call, found), o.Status, m != nil)
+	if err != nil {
+		return err
+	}
 	var took reserved
 	if m != nil && found {
 		if took, err = a.took(ctx, call.EventID); err != nil {
@@ -55,6 +79,8 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	}
 	for range maxTellings { // what it ends may be spent, run out or be told otherwise at this moment
 		change := ledger.Change{Events: slices.Clone(plain.Events), Writes: slices.Clone(plain.Writes)}
+		change.Writes = append(change.Writes, learned...)
+		at.into(&change)
 		if alert == ranOutside {
 			change.Spends = a.unspent(ctx, call.Decision.Approval)
 		}
@@ -69,6 +95,9 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		}
 		if err = a.commitSettled(ctx, change, settled, alert); !errors.Is(err, ledger.ErrConflict) {
 			return errors.Join(err, a.probed(ctx, r, call.Decision, o.Status))
+		}
+		if at != nil {
+			return err // the run may be what has moved
 		}
 	}
 	// how it ended is recorded in any case
@@ -112,6 +141,15 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	for _, c := range ended {
 		c.Outcome.Event = c.Answer.Event
 		call := ledger.CallBody{Decision: c.Answer.Decision, EventID: c.Answer.Event}
+		at, err := a.attesting(ctx, c.Requester, c.Answer.Event, c.Outcome.Status, true)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if at != nil || a.looksBack(c.Answer.Decision) {
+			failed = errors.Join(failed, a.Carried(ctx, c.Requester, c.Outcome, c.Measured))
+			continue
+		}
 		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "")
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -148,8 +186,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 
 // outcome is the event of an outcome, and why it is an alert if it is one.
 func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call ledger.CallBody,
-	found bool) (ledger.Draft, string, error) {
-	record := auditlog.OutcomeRecord{Outcome: o}
+	found bool, attests ...string) (ledger.Draft, string, error) {
+	record := auditlog.OutcomeRecord{Outcome: o, Attests: attests}
 	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
 	record.Outcome.Effects = slices.Clone(o.Effects)

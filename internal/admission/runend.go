@@ -58,7 +58,7 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 		}
 		run = g.named[at]
 		if !run.Ended.IsZero() {
-			if run.Status == end.Status {
+			if run.Status == end.Status || run.Status == interlock.RunIncomplete && end.Status == interlock.RunCompleted {
 				return ledger.Change{}, errUnchanged
 			}
 			return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "/status", "the run has ended already: it is %s", run.Status)
@@ -68,11 +68,16 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 				return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/status",
 					"only its own agent completes a run; whoever delegated it cancels it")
 			}
-			if err := fitsOutput(run.Output, end.Result); err != nil {
+			if run.Missing, run.Why = missing(run); len(run.Missing) > 0 {
+				run.Status, end.Result = interlock.RunIncomplete, nil // whatever it says
+			} else if err := fitsOutput(run.Output, end.Result); err != nil {
 				return ledger.Change{}, err
 			}
 		}
-		run.Ended, run.Status, run.By, run.Why = a.config.Now().UTC().Truncate(time.Microsecond), end.Status, by.Agent, end.Why
+		if run.Status != interlock.RunIncomplete {
+			run.Status, run.Why = end.Status, end.Why
+		}
+		run.Ended, run.By = a.config.Now().UTC().Truncate(time.Microsecond), by.Agent
 		return a.ended(run, end, by, standing)
 	})
 	if errors.Is(err, errUnchanged) {

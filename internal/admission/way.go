@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"time"
+
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
@@ -57,4 +59,12 @@ type Case struct {
 	overdue bool                  // its run's time is over, and nobody has recorded that
 	healed  bool                  // it was looked whether something it is under has healed
 	first   first                 // what its agent's type has not used before
+
+	deciding   []deciding              // what it decides that was decided before, or is from now on
+	committing []ledger.CommitmentBody // what becomes of that
+	committed  []auditlog.Committed    // as the log says it
+	since      time.Time               // a yes that was given before then does not count
+	firsts     []firstTime             // what its agent's type may never have done
+	step       int                     // what it is to the plan of its run
+	planning   *interlock.Plan         // that plan, once this step of it is let through
 }

@@ -24,6 +24,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 		w.Name("canary")
 		w.Bool(true)
 	}
+	if len(d.Commits) > 0 {
+		w.Name("commits")
+		w.General(d.Commits)
+	}
 	if d.Danger != nil {
 		w.Name("danger_audit")
 		d.Danger.write(w)
@@ -60,6 +64,10 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	if d.Pin != nil {
 		w.Name("pin")
 		w.Pin(d.Pin)
+	}
+	if d.Plan != nil {
+		w.Name("plan")
+		w.General(d.Plan)
 	}
 	w.Name("proposed")
 	d.Proposed.write(w)

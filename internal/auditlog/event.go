@@ -88,7 +88,7 @@ func signed(kind interlock.EventType) bool {
 		interlock.EventMended, interlock.EventBudget, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost, interlock.EventSeconded, interlock.EventProbe, interlock.EventBreaker, interlock.EventBreakerReset,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
-		interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
+		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
 		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:

@@ -43,7 +43,9 @@ type DecisionRecord struct {
 	Basis    *interlock.RunBasis // what its registered run rests on: everybody it was delegated by
 	// the human who answers for what agents of this type do, where the ruleset defines types
 	Accountable string
-	Handed      bool // it went on to `interlock exec`, which decides it again; an approval is left for that
+	Commits     []Committed // what it decides, where the rules say that its tool decides something
+	Plan        *PlanStep   // which step of its run's plan it is
+	Handed      bool        // it went on to `interlock exec`, which decides it again; an approval is left for that
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -76,6 +78,8 @@ type (
 		Decision    interlock.Decision     `json:"decision"`
 		Uses        []interlock.Taken      `json:"uses,omitempty"`
 		Used        []string               `json:"used_events,omitempty"`
+		Commits     []Committed            `json:"commits,omitempty"`
+		Plan        *PlanStep              `json:"plan,omitempty"`
 		Cut         []cutWire              `json:"truncated,omitempty"`
 	}
 	proposedWire struct {
@@ -166,6 +170,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
+	w.Commits, w.Plan = r.Commits, r.Plan
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
 	w.Basis, w.Accountable, w.Used = r.Basis, r.Accountable, p.Uses
 	if d.Danger >= interlock.DangerDestructive {
@@ -309,6 +314,7 @@ func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
 type OutcomeRecord struct {
 	Outcome interlock.Outcome // Detail redacted
 	Alert   string
+	Attests []string // the tools that its run requires and that this shows to have been called
 }
 
 // Payload renders the record.
@@ -318,9 +324,10 @@ func (r OutcomeRecord) Payload() (json.RawMessage, error) {
 	r.Outcome.Effects, r.Outcome.Partial = c.effects(r.Outcome.Effects, r.Outcome.Partial)
 	return payload("an outcome", struct {
 		interlock.Outcome
-		Alert string    `json:"alert,omitempty"`
-		Cut   []cutWire `json:"truncated,omitempty"`
-	}{r.Outcome, c.text("alert", r.Alert), c.cut})
+		Alert   string    `json:"alert,omitempty"`
+		Attests []string  `json:"attests,omitempty"`
+		Cut     []cutWire `json:"truncated,omitempty"`
+	}{r.Outcome, c.text("alert", r.Alert), r.Attests, c.cut})
 }
 
 // An ApprovalRecord is a human's answer and the request it answers, as displayed and signed.

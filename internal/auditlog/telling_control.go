@@ -72,6 +72,11 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventRunChanged:
 		t.say(t.text("run"), prefixed("until ", t.text("until")), prefixed("constraints ", t.text("accepted")))
 		t.order()
+	case interlock.EventPlan:
+		t.add("plan", "id", "run", "status", "accepted_by")
+	case interlock.EventCommitment:
+		t.add("commitment", "name", "rule", "says")
+		t.order()
 	case interlock.EventTurn:
 		var turn, most int
 		t.read("turn", &turn)

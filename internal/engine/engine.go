@@ -11,6 +11,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"interlock"
@@ -175,6 +176,11 @@ func tried(found []interlock.Finding, action interlock.Action) []interlock.Findi
 	for _, f := range found {
 		if !hasObligation(f.Obligations, interlock.ObligationDryRun) {
 			continue
+		}
+		if slices.ContainsFunc(f.Obligations, interlock.Obligation.Formed) {
+			return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.needed", Layer: 3, Verdict: interlock.Ask,
+				Reason:     "whoever says yes must have seen what came of a dry run",
+				Suggestion: "carry it out first in the form that the rules name for a dry run of this tool (dry_runs)"})
 		}
 		if action.Kind != interlock.KindShell {
 			return append(found, interlock.Finding{Gate: "dry-run", Rule: "dry-run.impossible", Layer: 3, Verdict: interlock.Deny,

@@ -103,7 +103,7 @@ func harmlessCall(i *interlock.Impact) bool {
 		return path.Base(strings.Fields(i.Via + " -")[0]) == program
 	case interlock.ImpactNetwork:
 		for _, end := range [...]string{"/v1/decide", "/v1/outcome", "/access/v1/evaluation",
-			"/access/v1/evaluations", "/healthz", "/v1/runs", "/v1/heartbeat", "/v1/messages"} {
+			"/access/v1/evaluations", "/healthz", "/v1/runs", "/v1/plans", "/v1/heartbeat", "/v1/messages"} {
 			if strings.HasSuffix(i.Target, end) {
 				return true
 			}

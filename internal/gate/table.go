@@ -95,6 +95,9 @@ var rows = Table{
 	{Name: "cooldown", Check: Cooldown, About: AboutRun},
 	{Name: NameAdmission, Cause: CauseFailure},
 	{Name: "dry-run"},
+	{Name: "commit", About: AboutRun, Each: true}, // admission finds these three: they need rows of what was decided, planned and done
+	{Name: "plan", About: AboutRun, Each: true},
+	{Name: "first", Each: true},
 	{Name: "judge", Counts: true},
 	{Name: nameLimit, Check: Limit, Each: true},
 	{Name: NameBudget, Each: true}, // admission finds it: needs what was reported as used

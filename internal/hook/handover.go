@@ -158,6 +158,9 @@ func (h *handing) trial(a interlock.Answer) string {
 	if a.Verdict != interlock.Ask || !a.Owes(interlock.ObligationDryRun) {
 		return ""
 	}
+	if slices.ContainsFunc(a.Obligations, interlock.Obligation.Formed) {
+		return "the same call in the form that the rules name for a dry run of this tool"
+	}
 	if h == nil {
 		return "interlock exec --dry-run of the same command, for the same agent, where there are sandboxes"
 	}

@@ -276,12 +276,13 @@ const (
 	routeReceive
 	routeAcknowledge
 	routeKeep
+	routePlans
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans"}
 
 func routeOf(path string) route {
 	switch path {
@@ -297,6 +298,8 @@ func routeOf(path string) route {
 		return routeMessages
 	case "/v1/messages/waiting":
 		return routeWaiting
+	case "/v1/plans":
+		return routePlans
 	case "/v1/heartbeat":
 		return routeHeartbeat
 	case "/v1/whatif":
@@ -364,7 +367,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge:
+		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans:
 		method = http.MethodPost
 	case routeKeep:
 		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
@@ -421,7 +424,7 @@ func (x *exchange) hand() {
 		x.heard()
 	case routeWait:
 		x.wait()
-	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind, routeKeep:
+	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind, routeKeep, routePlans:
 		x.runs()
 	case routeTelemetry:
 		x.telemetry()

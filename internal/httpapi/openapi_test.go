@@ -87,6 +87,8 @@ func operations() []operation {
 			also: []int{404, 409}, about: "Keep what a run is at, typed, before its context is rotated. The first one fixes its constraints."},
 		{path: "/v1/runs/{id}/checkpoints", method: "get", id: "resumeCheckpoint", answer: typeOf[interlock.RunKept](), also: []int{404},
 			about: "Read the newest checkpoint of a run, to go on from there."},
+		{path: "/v1/plans", method: "post", id: "submitPlan", body: typeOf[planBody](), answer: typeOf[interlock.Plan](),
+			also: []int{409}, about: "Hand over what a run is to do, whole, before its first step; the same again says how far it has come."},
 		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
 			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {

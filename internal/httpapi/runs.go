@@ -20,6 +20,7 @@ type Runs interface {
 	Heartbeat(ctx context.Context, by interlock.Requester) error
 	Checkpoint(ctx context.Context, by interlock.Requester, run string, c interlock.RunCheckpoint) (interlock.RunKept, error)
 	Resume(ctx context.Context, by interlock.Requester, run string) (interlock.RunKept, error)
+	SubmitPlan(ctx context.Context, by interlock.Requester, q interlock.PlanRequest) (interlock.Plan, error)
 }
 
 // runIDs is the form of a registered run's id.
@@ -65,6 +66,10 @@ type (
 	}
 	checkpointBody struct {
 		interlock.RunCheckpoint
+		Requester *interlock.Requester `json:"requester"`
+	}
+	planBody struct {
+		interlock.PlanRequest
 		Requester *interlock.Requester `json:"requester"`
 	}
 	heartbeatBody struct {
@@ -115,6 +120,13 @@ func (x *exchange) answerRun(ctx context.Context, runs Runs) (any, error) {
 			return nil, err
 		}
 		return runs.EndRun(ctx, by, id, body.RunEnd)
+	case routePlans:
+		var body planBody
+		by, err := readRun(x, &body, &body.Requester)
+		if err != nil {
+			return nil, err
+		}
+		return runs.SubmitPlan(ctx, by, body.PlanRequest)
 	case routeTurn:
 		var body turnBody
 		by, err := readRun(x, &body, &body.Requester)

@@ -41,6 +41,9 @@ const (
 	Tally      = "tally"      // how much an agent, or a type, was decided and refused a moment ago
 	Usage      = "usage"      // how much of a limit somebody has used
 	Rollback   = "rollback"   // that what an agent did is being undone, and how far that has come
+	Commitment = "commitment" // what was decided about something, and how often otherwise
+	Plan       = "plan"       // what a run is to do, step by step
+	Baseline   = "baseline"   // that agents of a type have done something that can't be undone
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 	Meter      = "meter"      // what a session of an agent has reported as used
 	Budget     = "budget"     // of which steps of a budget people were told
@@ -215,6 +218,12 @@ func Kinds() []Kind {
 			next: runCountNext, owner: runCountOwner},
 		{Name: Message, Writer: ByAction, Proved: "", Lives: "until it is acknowledged, or its time is over", body: of(messageAbout, nil, messageInto),
 			next: messageNext, owner: messageOwner},
+		{Name: Plan, Writer: ByAction, Proved: "a RUN_PLAN entry", Lives: "for ever, with its run",
+			body: of(planAbout, nil, planInto), owner: planOwner},
+		{Name: Commitment, Writer: ByAction, Proved: "", Lives: "for ever", body: of(commitmentAbout, nil, commitmentInto),
+			owner: commitmentOwner},
+		{Name: Baseline, Writer: ByAction, Proved: "", Lives: "for ever", body: of(baselineAbout, nil, baselineInto),
+			owner: baselineOwner},
 		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
 			body: of(aliveAbout, nil, nil)},
 		{Name: Checkpoint, Writer: ByAction, Proved: "", Lives: "for ever, the newest of each run",

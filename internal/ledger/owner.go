@@ -28,6 +28,8 @@ const (
 	ownerMessage     = "message\x00"
 	ownerFirstUse    = "first use\x00"
 	ownerRange       = "range\x00"
+	ownerCommitment  = "commitment\x00"
+	ownerBaseline    = "baseline\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -121,8 +123,12 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCounter + ref.Key
 		case Definition:
 			return ownerDefinition + ref.Key
-		case Run, Checkpoint:
+		case Run, Checkpoint, Plan:
 			return ownerRun + ref.Key
+		case Commitment:
+			return ownerCommitment + ref.Key
+		case Baseline:
+			return ownerBaseline + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key
 		case Rollback, RollbackStep:

@@ -309,6 +309,12 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = RunCount, v.Name
 		case FirstUseBody:
 			r.Kind, r.Key = FirstUse, v.key()
+		case interlock.Plan:
+			r.Kind, r.Key = Plan, RunKey(v.Agent, v.Run)
+		case CommitmentBody:
+			r.Kind, r.Key = Commitment, v.Name
+		case BaselineBody:
+			r.Kind, r.Key = Baseline, v.Name
 		} // whatever else is of no kind, and refused
 		rows = append(rows, r)
 	}

@@ -30,6 +30,7 @@
 package quorum
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,10 @@ func Check(req interlock.ApprovalRequest, approval interlock.Approval, operators
 
 // Tried reports whether a yes to req may be signed yet: not before the dry run that its rule wants.
 func Tried(req interlock.ApprovalRequest) error {
+	if req.DryRun == "" && slices.ContainsFunc(req.Obligations, interlock.Obligation.Formed) {
+		return refuse(interlock.CodeUnauthorized, "request",
+			"this request wants a dry run first: its agent makes the same call in the form that the rules name for that (dry_runs)")
+	}
 	if req.DryRun == "" && req.Owes(interlock.ObligationDryRun) {
 		return refuse(interlock.CodeUnauthorized, "request",
 			"this request wants a dry run first: interlock exec --dry-run of the same command, for the same agent")

@@ -104,6 +104,8 @@ func Verbs() []Verb {
 			Subject: "ROLLBACK/STEP", Writes: "rollback", Event: interlock.EventRollbackStep},
 		{Name: interlock.VerbChangeRun, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "a run's id", Writes: "run or checkpoint", Event: interlock.EventRunChanged},
+		{Name: interlock.VerbUnlockCommitment, Loosens: true, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "a commitment's name", Writes: "commitment", Event: interlock.EventCommitment},
 		{Name: interlock.VerbMend, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the store", Event: interlock.EventMended},
 		{Name: interlock.VerbReplay, Loosens: true, Reason: true, Role: roleReplays, Needs: needsReplay,

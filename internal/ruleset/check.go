@@ -67,6 +67,9 @@ func (c *checker) document(d *Document) error {
 	if err := c.runs(d.Runs); err != nil {
 		return err
 	}
+	if err := c.commits(d); err != nil {
+		return err
+	}
 	if len(d.Governance) > 0 && !c.user {
 		return c.doc.Errorf("/governance", "the program's own cases stand beside the code that runs them")
 	}

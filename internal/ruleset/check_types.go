@@ -158,6 +158,8 @@ func (c *checker) runs(r *RunRules) error {
 		return c.doc.Errorf("/runs/retries", "retries is from 1 to %d", maxRetries)
 	case time.Duration(r.TimeBox) > maxRunWindow:
 		return c.doc.Errorf("/runs/time_box", "time_box is at most %s", maxRunWindow)
+	case r.Attest != "" && r.Attest != AttestReported:
+		return c.doc.Errorf("/runs/attest", "attest is %s, which takes agents' own word, or is left out", AttestReported)
 	case len(r.Resolver) > maxTypeText:
 		return c.doc.Errorf("/runs/resolver", "resolver is longer than %d bytes", maxTypeText)
 	}

@@ -87,7 +87,8 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"budgets", "cedar", "danger", "limits", "loop", "maso", "policy", "production", "profiles", "resolutions",
+	for _, member := range [...]string{"budgets", "cedar", "commitments", "danger", "dry_runs", "limits", "loop", "maso", "plans", "policy", "production",
+		"profiles", "resolutions",
 		"rules", "runs", "scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
 			return false
@@ -147,6 +148,11 @@ func (l *loader) add(d *Document, user bool) {
 		}
 	}
 	r.cedar = append(r.cedar, d.Cedar...)
+	r.commitments = append(r.commitments, d.Commitments...)
+	r.dryRuns = append(r.dryRuns, d.DryRuns...)
+	if d.Plans != nil {
+		r.plans, r.plansSet = *d.Plans, true
+	}
 	if d.Runs != nil {
 		r.runs, r.runsSet = *d.Runs, true
 	}

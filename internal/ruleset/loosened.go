@@ -59,6 +59,11 @@ func Loosened(from, to *Ruleset) ([]string, error) {
 	if err != nil {
 		return out, err
 	}
+	commits, err := loosenedCommits(from, to)
+	if err != nil {
+		return out, err
+	}
+	types = append(types, commits...)
 	policies, err := loosenedCedar(from, to)
 	return append(append(out, types...), policies...), err
 }

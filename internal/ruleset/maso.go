@@ -1,8 +1,10 @@
 package ruleset
 
-import "interlock"
+import (
+	"time"
 
-import "time"
+	"interlock"
+)
 
 // MasoRules say how much of MASO's execution control is in force.
 type MasoRules struct {
@@ -17,16 +19,16 @@ type MasoRules struct {
 	ReadOnly Span `json:"read_only,omitempty"`
 	// how long phase C lasts at least after an emergency: 4 hours at tier 2 and 24 at tier 3, if none is given
 	Supervised Span `json:"supervised,omitempty"`
-}
-
-// SelfHeal says when phase A is left without a person: once a backup has read and then written without being refused anything.
-type SelfHeal struct {
-	After Span `json:"after,omitempty"` // since the loss, at the earliest; 30 minutes, if none is given
 
 	Staging  []string  `json:"staging,omitempty"`   // globs of hosts, contexts, databases, buckets that are staging; what is neither is production
 	FirstUse FirstUse  `json:"first_use,omitempty"` // what becomes of the first use of a tool by a type of agents
 	Review   Review    `json:"review,omitzero"`     // how long questions wait for a human
 	Latency  []Latency `json:"latency,omitempty"`   // how long orchestrations may take
+}
+
+// SelfHeal says when phase A is left without a person: once a backup has read and then written without being refused anything.
+type SelfHeal struct {
+	After Span `json:"after,omitempty"` // since the loss, at the earliest; 30 minutes, if none is given
 }
 
 // maxTier is the highest tier.
@@ -105,8 +107,8 @@ func (r *Ruleset) addMaso(m *MasoRules) {
 	r.maso.Supervised = max(r.maso.Supervised, m.Supervised)
 	if m.SelfHeal != nil {
 		r.maso.SelfHeal = m.SelfHeal
-		r.maso.addOversight(m)
 	}
+	r.maso.addOversight(m)
 }
 
 // maso checks the part of a document.
@@ -121,7 +123,6 @@ func (c *checker) maso(m *MasoRules) error {
 	case time.Duration(m.Supervised) > maxRunWindow:
 		return c.doc.Errorf("/maso/supervised", "supervised is at most %s", maxRunWindow)
 	case m.SelfHeal == nil:
-		return nil
 	case m.Tier < maxTier:
 		return c.doc.Errorf("/maso/self_heal", "only what acts by itself heals by itself; say tier: %d, or leave self_heal out", maxTier)
 	case c.loader.ruleset.maso.SelfHeal != nil:
@@ -129,10 +130,7 @@ func (c *checker) maso(m *MasoRules) error {
 	case time.Duration(m.SelfHeal.After) > maxHealing:
 		return c.doc.Errorf("/maso/self_heal/after", "after is at most %s", maxHealing)
 	}
-	if m != nil {
-		return checkOversight(c.doc, m)
-	}
-	return nil
+	return checkOversight(c.doc, m)
 }
 
 // loosenedMaso reports whether one ruleset watches less closely than another, or leaves a phase sooner.

@@ -28,6 +28,10 @@ type Document struct {
 	// what becomes of what tools left half done, and how it is undone; operators' only
 	Resolutions []*Resolution `json:"resolutions,omitempty"`
 
+	Commitments []*Commitment `json:"commitments,omitempty"` // of what was decided, until there is a reason to decide otherwise; operators' only
+	Plans       *PlanRules    `json:"plans,omitempty"`       // of what runs are to do, step by step; operators' only
+	DryRuns     []*DryRunForm `json:"dry_runs,omitempty"`    // how tools are tried without effect; operators' only
+
 	Governance []GovernanceCase `json:"governance,omitempty"` // tests of who may order and answer what; operators' only
 }
 

@@ -48,6 +48,11 @@ type Ruleset struct {
 	resolutions []*Resolution
 	runsSet     bool
 
+	commitments []*Commitment
+	plans       PlanRules
+	plansSet    bool
+	dryRuns     []*DryRunForm
+
 	index    ruleIndex                    // of the rules that match impacts
 	texts    func() textRules             // of the rules that match texts; built when first asked
 	policies func() [numPolicies]*matcher // of the policy globs, likewise

@@ -87,7 +87,15 @@ type RunRules struct {
 	Resolver string `json:"resolver,omitempty"` // who decides after that, in a name that callers know; a human, if none is given
 	Retries  int    `json:"retries,omitempty"`  // of one task by one agent; 3, if none is given
 	TimeBox  Span   `json:"time_box,omitempty"` // of a run whose type names none; an hour at tier 3, and none elsewhere, if none is given
+	// whose word says that a call was carried out which a task requires: reported takes the agents' own too; else whoever carries it out
+	Attest string `json:"attest,omitempty"`
 }
+
+// AttestReported has agents' own reports attest the calls that their tasks require.
+const AttestReported = "reported"
+
+// Reported reports whether an agent's own report attests a call.
+func (r RunRules) Reported() bool { return r.Attest == AttestReported }
 
 // MaxDepth is how often a run can be delegated on at most.
 const MaxDepth = 3

@@ -22,6 +22,7 @@ var sameWord = map[string]string{
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
 	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
 	"FirstUse": "request", "Range": "grant", "MessageStatus": "message", "MessageRequest": "message", "MessageAnswer": "message", "Messages": "message", "Violation": "message",
+	"Plans": "plan", "PlanRequest": "plan", "PlannedStep": "plan", "PlanStatus": "plan", "PlanRemark": "plan", "StepView": "plan",
 	"Runs": "run", "RunCheckpoint": "run", "RunConstraint": "run", "RunConstraintKind": "run", "RunKept": "run", "Checkpoints": "run",
 	"SettledBy": "settled", "Settlement": "settled",
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+)
+
+type plansCommand struct {
+	List plansList `cmd:"" default:"withargs" help:"List the plans of runs, newest first."`
+	Show plansShow `cmd:"" help:"Show one plan: its steps, what can't be undone, and what stands against it."`
+}
+
+type plansList struct {
+	listFlags
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run lists plans.
+func (c *plansList) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	plans, err := admission.PlansUnder(p.ctx, opened, ledger.All, c.limit())
+	if err != nil {
+		return err
+	}
+	defer c.more(p, plans.More())
+	if c.JSON {
+		return writeLine(p.stdout, append([]interlock.Plan{}, plans.Rows...))
+	}
+	if len(plans.Rows) == 0 {
+		_, err = fmt.Fprintln(p.stdout, "no plans")
+		return err
+	}
+	t, at := newTable("PLAN", "STATUS", "AGE", "DONE", "FINAL FROM*", "AGENT**", "RUN*"), now()
+	for _, l := range plans.Rows {
+		t.row(l.ID, string(l.Status), age(at.Sub(l.Created)), fmt.Sprintf("%d of %d", l.Done, len(l.Steps)), orDash(stepNumber(l.Irreversible)),
+			printable(l.Agent), l.Run)
+	}
+	s := p.screen()
+	t.print(s)
+	return s.show()
+}
+
+func stepNumber(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "step " + strconv.Itoa(n)
+}
+
+type plansShow struct {
+	ID   string `arg:"" help:"The plan's id, or that of its run." placeholder:"ID"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// Run shows one plan.
+func (c *plansShow) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	plan, found, err := planOf(p, opened, c.ID)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return interlock.Errorf(interlock.CodeNotFound, "ID", "no plan and no run with a plan has this name; `interlock plans` lists them")
+	case c.JSON:
+		return writeLine(p.stdout, plan)
+	}
+	lines := [][2]string{{"plan", plan.ID}, {"status", string(plan.Status)}, {"agent", plan.Agent}, {"run", plan.Run},
+		{"handed over", plan.Created.Local().Format(time.RFC3339)}, {"final from", stepNumber(plan.Irreversible)}, {"accepted by", plan.By}}
+	if plan.Status == interlock.PlanWaiting {
+		lines = append(lines, [2]string{"waits for", "interlock approve " + plan.Request})
+	}
+	for _, o := range plan.Objections {
+		lines = append(lines, [2]string{"against it", o.Verdict.String() + ", " + o.Rule + ": " + o.Reason})
+	}
+	for n, s := range plan.Steps {
+		lines = append(lines, [2]string{stepNumber(n + 1), stepLine(s, n < plan.Done)})
+	}
+	for _, l := range lines {
+		if l[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%-14s %s\n", l[0], printable(l[1])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepLine is a step in one line.
+func stepLine(s interlock.StepView, done bool) string {
+	parts := []string{s.Verdict.String(), string(s.Reversibility)}
+	if s.Lapses {
+		parts = append(parts, fmt.Sprintf("lapses after %ds", s.Undo))
+	}
+	if done {
+		parts = append(parts, "done")
+	}
+	line := s.Says + "  (" + strings.Join(parts, ", ") + ")"
+	if s.MadeGood != "" {
+		line += ", made good by: " + s.MadeGood
+	} else if s.Final() {
+		line += ", made good by nothing"
+	}
+	return line
+}
+
+// planOf finds a plan by its id or its run's.
+func planOf(p *program, from admission.Ledger, id string) (interlock.Plan, bool, error) {
+	plans, err := admission.PlansUnder(p.ctx, from, ledger.PlanNamed(id), 1)
+	if err != nil || len(plans.Rows) == 0 {
+		return interlock.Plan{}, false, err
+	}
+	return plans.Rows[0], true, nil
+}

@@ -1,0 +1,162 @@
+package admission
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"interlock"
+	"interlock/internal/auditlog"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
+	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
+	"interlock/internal/strictjson"
+)
+
+// From tier 2 on, what can't be undone or is dangerous and was never carried out by agents of its type is tried first: in a throw-away
+// copy, or in the form in which its tool is tried. A person looks at what came of that before it may be done in earnest, and only what
+// was carried out then is known from there on.
+
+// A firstTime is what an action does that agents of a type may never have done.
+type firstTime struct{ typed, does string }
+
+// firsts are those of what an action does that its agent's type has to know.
+func (e *Evaluator) firsts(p *Case, analysis impact.Analysis, agent interlock.AgentRecord) (list []firstTime) {
+	if e.Rules.Maso().Tier < 2 || e.Rules.Tries(p.Action) {
+		return nil
+	}
+	level, _, _ := gate.DangerLevel(e.Rules, interlock.Snapshot{Profile: e.Profile, Agent: agent}, p.Action, analysis)
+	typed := ruleset.TypeName(agent)
+	for n := range analysis.Impacts {
+		i := &analysis.Impacts[n]
+		if i.Reversibility != interlock.Irreversible && (level < interlock.DangerDangerous || i.Reversibility == interlock.Readonly) {
+			continue
+		}
+		one := firstTime{typed, strings.Join([]string{string(i.Kind), i.Via, string(i.Reach)}, " ")}
+		if p.Action.Tool != "" && p.Action.Kind == interlock.KindTool {
+			one.does = p.Action.Tool + ": " + one.does
+		}
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+func firstRefs(list []firstTime) (refs []ledger.Ref) {
+	for _, f := range list {
+		refs = append(refs, key(ledger.Baseline, ledger.BaselineName(f.typed, f.does)))
+	}
+	return refs
+}
+
+// ruleFirst is the rule of what is tried first.
+const ruleFirst = "first.dry-run"
+
+// first wants a dry run of what agents of this type have never done.
+func (e *Evaluator) first(p *Case, standing ledger.Standing) []interlock.Finding {
+	at := slices.IndexFunc(p.firsts, func(f firstTime) bool { return !standing.Known(f.typed, f.does) })
+	if at < 0 {
+		return nil
+	}
+	owes := interlock.Obligation{Type: interlock.ObligationDryRun}
+	if form, can := e.Rules.Form(p.Action); can {
+		if digest, err := strictjson.ActionDigest(form); err == nil {
+			owes.Note = string(digest)
+		}
+	}
+	return []interlock.Finding{{Gate: "first", Rule: ruleFirst, Layer: 3, Verdict: interlock.Ask, Obligations: []interlock.Obligation{owes},
+		Reason: "agents of the type " + p.firsts[at].typed + " have never carried this out, and it can't be undone or is dangerous, " +
+			"so that a person sees a dry run of it first"}}
+}
+
+// learned are the rows that say that a type's agents have carried out what was let through after a dry run, and went well.
+func (a *Admission) learned(ctx context.Context, r interlock.Requester, d interlock.Decision, event string, status interlock.OutcomeStatus,
+	carried bool) (rows []ledger.Row, err error) {
+	is := func(f interlock.Finding) bool { return f.Rule == ruleFirst }
+	if status != interlock.OutcomeSuccess || !d.Answer.Allowed() || d.Mode != interlock.Enforcing || event == "" ||
+		!slices.ContainsFunc(d.Findings, is) {
+		return nil, nil
+	}
+	entry, found, err := a.config.Store.Entry(ctx, event)
+	if err != nil || !found {
+		return nil, err
+	}
+	decided, err := auditlog.ReadDecision(entry)
+	if err != nil || !carried && !attests(decided.Proposal.Door) && !a.force.Load().Rules.Runs().Reported() {
+		return nil, nil
+	}
+	known, _, err := a.config.Store.Load(ctx, key(ledger.Agent, r.Agent))
+	if err != nil {
+		return nil, err
+	}
+	agent := interlock.AgentRecord{ID: r.Agent}
+	for _, row := range known {
+		if record, is := row.Value.(interlock.AgentRecord); is {
+			agent = record
+		}
+	}
+	p := &Case{Proposal: interlock.Proposal{Action: decided.Proposal.Action, Requester: r}}
+	now := a.config.Now().UTC()
+	for _, f := range a.force.Load().firsts(p, impact.Analysis{Impacts: d.Impacts}, agent) {
+		rows = append(rows, ledger.Rows(ledger.BaselineBody{Name: ledger.BaselineName(f.typed, f.does), Type: f.typed, Does: f.does,
+			Agent: r.Agent, Event: event, At: now})...)
+	}
+	return rows, nil
+}
+
+// triedAs records that the form was carried out in which an action is tried that waits for a person, for whoever decides about it.
+func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interlock.Decision, event string, o interlock.Outcome,
+	carried bool) error {
+	status := o.Status
+	if !a.forms() || status != interlock.OutcomeSuccess && status != interlock.OutcomeFailure || !d.Answer.Allowed() ||
+		event == "" || d.Action == "" {
+		return nil
+	}
+	entry, found, err := a.config.Store.Entry(ctx, event)
+	if err != nil || !found {
+		return err
+	}
+	decided, err := auditlog.ReadDecision(entry)
+	if err != nil || !a.force.Load().Rules.Tries(decided.Proposal.Action) ||
+		!carried && !attests(decided.Proposal.Door) && !a.force.Load().Rules.Runs().Reported() {
+		return nil
+	}
+	g, err := a.rows(under(ledger.Request, ledger.Of(r.Agent, decided.Proposal.Requester.Principal)))(ctx, a.config.Store.Load)
+	if err != nil {
+		return err
+	}
+	var waits []interlock.ApprovalRequest
+	for _, request := range g.Requests { // in any order: sorted below
+		if request.Status == interlock.RequestPending && slices.ContainsFunc(request.Obligations, func(o interlock.Obligation) bool {
+			return o.Type == interlock.ObligationDryRun && o.Note == string(d.Action)
+		}) {
+			waits = append(waits, request)
+		}
+	}
+	sortRequests(waits)
+	run := interlock.DryRun{Event: event, Form: d.Action, Effects: []interlock.Effect{},
+		Detail: bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)}
+	if status == interlock.OutcomeFailure {
+		run.Exit = 1
+	}
+	for _, request := range waits {
+		run.Request, run.Action = request.ID, request.Action
+		if _, err := a.event(ctx, interlock.EventDryRun, r, "agent", auditlog.DryRunRecord{Run: run}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// looksBack reports whether more is made of how an action ended than that it did: it was tried first, or may be what another is tried as.
+func (a *Admission) looksBack(d interlock.Decision) bool {
+	return a.forms() || slices.ContainsFunc(d.Findings, func(f interlock.Finding) bool { return f.Rule == ruleFirst })
+}
+
+// forms reports whether there are tools that are tried in a form of their own.
+func (a *Admission) forms() bool {
+	rules := a.force.Load().Rules
+	return rules.Maso().Tier > 1 && rules.HasForms()
+}
