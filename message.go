@@ -29,7 +29,7 @@ type Message struct {
 	Bytes         int    `json:"bytes"`
 	Digest        Digest `json:"digest"` // of its content
 
-	Steps  []Attestation `json:"steps"` // what was attested on the way here, this message's own last
+	Steps  []StepAttestation `json:"steps"` // what was attested on the way here, this message's own last
 	Unread string        `json:"unread,omitempty"`
 	Status MessageStatus `json:"status"`
 	Key    string        `json:"key,omitempty"` // by which its sender sends it no second time
@@ -51,9 +51,9 @@ const (
 	MessageAcknowledged MessageStatus = "acknowledged" // its receiver is done with it: its content is gone
 )
 
-// An Attestation says that one step of a pipeline put out what it had to. The log's event of the message holds the same, so that nobody
+// A StepAttestation says that one step of a pipeline put out what it had to. The log's event of the message holds the same, so that nobody
 // has to believe it.
-type Attestation struct {
+type StepAttestation struct {
 	Step    int    `json:"step"` // from 1
 	Agent   string `json:"agent"`
 	Message string `json:"message"` // the step's

@@ -30,9 +30,9 @@ const (
 // A post is a message while it is decided whether it is sent or received.
 type post struct {
 	sends  bool
-	m      ledger.MessageBody      // as it would be sent, or as it stood when its receiver asked for it
-	before []interlock.Attestation // of the messages that it is made of
-	broken *interlock.Violation    // it is no JSON that reads in one way only
+	m      ledger.MessageBody          // as it would be sent, or as it stood when its receiver asked for it
+	before []interlock.StepAttestation // of the messages that it is made of
+	broken *interlock.Violation        // it is no JSON that reads in one way only
 
 	wrong *interlock.Violation // what the decision found, as it was made last
 	taken int                  // turns that agents which drive each other have taken with it
@@ -304,7 +304,7 @@ func (a *Admission) runOfMessage(ctx context.Context, by interlock.Requester, g 
 }
 
 // follows are the attestations of the messages that another is made of, each once.
-func follows(by interlock.Requester, ids []string, standing *ledger.Standing) (steps []interlock.Attestation, err error) {
+func follows(by interlock.Requester, ids []string, standing *ledger.Standing) (steps []interlock.StepAttestation, err error) {
 	for n, id := range ids {
 		before, there := standing.Message(id)
 		if !there || before.To != by.Agent || before.Status != interlock.MessageReceived {
@@ -312,12 +312,12 @@ func follows(by interlock.Requester, ids []string, standing *ledger.Standing) (s
 				"is no message that this agent has received and not yet acknowledged")
 		}
 		for _, step := range before.Steps {
-			if !slices.ContainsFunc(steps, func(s interlock.Attestation) bool { return s.Message == step.Message }) {
+			if !slices.ContainsFunc(steps, func(s interlock.StepAttestation) bool { return s.Message == step.Message }) {
 				steps = append(steps, step)
 			}
 		}
 	}
-	slices.SortStableFunc(steps, func(a, b interlock.Attestation) int { return a.Step - b.Step })
+	slices.SortStableFunc(steps, func(a, b interlock.StepAttestation) int { return a.Step - b.Step })
 	if len(steps) >= maxSteps {
 		return nil, interlock.Errorf(interlock.CodeLimited, "/follows", "a pipeline has at most %d steps", maxSteps)
 	}

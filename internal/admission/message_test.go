@@ -123,8 +123,8 @@ func bill(body string) interlock.MessageRequest {
 	return interlock.MessageRequest{To: "checker", Type: "invoice", Body: json.RawMessage(body)}
 }
 
-// told are the records of messages in the log, oldest first.
-func (h *house) told() (list []auditlog.MessageRecord) {
+// carried are the records of messages in the log, oldest first.
+func (h *house) carried() (list []auditlog.MessageRecord) {
 	h.t.Helper()
 	for _, e := range h.log() {
 		if e.Type != interlock.EventMessage {

@@ -79,7 +79,7 @@ func (p *post) sending(a *Admission, f *force, standing *ledger.Standing, t ledg
 		broken.Side = sideSchema
 		return p.violation(&broken)
 	}
-	own := interlock.Attestation{Step: p.step(), Agent: p.m.From, Message: p.m.ID, Type: p.m.Type, Version: p.m.Version, Content: p.m.Digest}
+	own := interlock.StepAttestation{Step: p.step(), Agent: p.m.From, Message: p.m.ID, Type: p.m.Type, Version: p.m.Version, Content: p.m.Digest}
 	published := from.Publishes(p.m.Type, p.m.Version, p.m.Media)
 	switch {
 	case published == nil && (f.Rules.Maso().Tier >= 2 || len(from.Output) > 0):

@@ -150,7 +150,7 @@ func TestIntegrityChain(t *testing.T) {
 	if list := h.mailbox("payer"); len(list) != 2 { // the one it has received, and the one that waits
 		t.Errorf("%+v", list)
 	}
-	told := h.told()
+	told := h.carried()
 	if last := told[len(told)-1]; last.What != "refused" || !last.Halted || last.Violation == nil || last.Violation.Agent != "checker" ||
 		last.Violation.Step != 2 || last.Message.To != "payer" || len(last.Message.Steps) != 0 {
 		t.Errorf("the log says %+v", last)
@@ -319,7 +319,7 @@ func TestMessagesAreTheirReceivers(t *testing.T) {
 	if _, err := h.Expire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	told := h.told()
+	told := h.carried()
 	if last := told[len(told)-1]; last.What != "expired" || last.Message.ID != m.ID {
 		t.Errorf("%+v", last)
 	}

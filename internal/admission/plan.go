@@ -22,7 +22,7 @@ import (
 
 // The bounds of plans.
 const (
-	maxSteps     = 64
+	maxPlanSteps = 64
 	maxTakes     = 24 * 60 * 60 // seconds
 	maxStepShown = 160          // bytes
 )
@@ -73,8 +73,8 @@ func checkPlan(by interlock.Requester, q interlock.PlanRequest) ([]interlock.Pla
 		return nil, interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every plan has an agent")
 	case !ledger.Registered(q.Run):
 		return nil, interlock.Errorf(interlock.CodeInvalid, "/run", "is no id of a registered run: run_ and 24 digits")
-	case len(q.Steps) == 0 || len(q.Steps) > maxSteps:
-		return nil, interlock.Errorf(interlock.CodeInvalid, "/steps", "has 1 to %d steps", maxSteps)
+	case len(q.Steps) == 0 || len(q.Steps) > maxPlanSteps:
+		return nil, interlock.Errorf(interlock.CodeInvalid, "/steps", "has 1 to %d steps", maxPlanSteps)
 	}
 	steps := slices.Clone(q.Steps)
 	for n := range steps {

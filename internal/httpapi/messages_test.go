@@ -12,7 +12,7 @@ func aMessage(from string) *interlock.Message {
 	const id = "msg_0123456789abcdef01234567"
 	return &interlock.Message{ID: id, From: from, FromType: "builder", To: "other", Run: "run_0123456789abcdef01234567",
 		Orchestration: "run_0123456789abcdef01234567", Type: "invoice", Version: 2, Media: "application/json", Bytes: 7, Digest: "sha256:aa",
-		Steps:  []interlock.Attestation{{Step: 1, Agent: from, Message: id, Type: "invoice", Version: 2, Schema: "sha256:bb", Content: "sha256:aa", Valid: true}},
+		Steps:  []interlock.StepAttestation{{Step: 1, Agent: from, Message: id, Type: "invoice", Version: 2, Schema: "sha256:bb", Content: "sha256:aa", Valid: true}},
 		Status: interlock.MessageWaiting, Sent: noon, Until: noon}
 }
 
