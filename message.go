@@ -30,9 +30,9 @@ type Message struct {
 	Digest        Digest `json:"digest"` // of its content
 
 	Steps  []StepAttestation `json:"steps"` // what was attested on the way here, this message's own last
-	Unread string        `json:"unread,omitempty"`
-	Status MessageStatus `json:"status"`
-	Key    string        `json:"key,omitempty"` // by which its sender sends it no second time
+	Unread string            `json:"unread,omitempty"`
+	Status MessageStatus     `json:"status"`
+	Key    string            `json:"key,omitempty"` // by which its sender sends it no second time
 
 	Sent     time.Time `json:"sent"`
 	Until    time.Time `json:"until"` // from then on nobody receives it

@@ -57,7 +57,8 @@ func (c *anomalyShow) Run(p *program) error {
 		}
 	}
 	if c.Agent != "" && len(lines) == 0 {
-		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "nothing is recorded of %.80s; `interlock anomaly show` lists whom something is recorded of",
+		return interlock.Errorf(interlock.CodeNotFound, "AGENT",
+			"nothing is recorded of %.80s; `interlock anomaly show` lists whom something is recorded of",
 			printable(c.Agent))
 	}
 	if c.JSON {
@@ -118,7 +119,8 @@ func (c *anomalyScan) Run(p *program) error {
 	}
 	defer backend.Close()
 	if backend.Rules().Maso().Tier < 1 {
-		return interlock.Errorf(interlock.CodeUnavailable, "maso", "no tier is in force, so nobody looks for what is unusual; name one in the rules (maso: {tier: 1})")
+		return interlock.Errorf(interlock.CodeUnavailable, "maso",
+			"no tier is in force, so nobody looks for what is unusual; name one in the rules (maso: {tier: 1})")
 	}
 	alarms, err := backend.LookForAnomalies(p.ctx, true)
 	if err == nil {

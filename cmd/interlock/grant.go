@@ -151,7 +151,8 @@ func (c *grantList) Run(p *program) error {
 		case g.Ruleset != backend.Rules().Digest():
 			until += " (given under other rules)"
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", g.ID, printable(cmp.Or(g.Agent, g.Order().Subject)), printable(g.Principal), coverage(g), left, until,
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", g.ID, printable(cmp.Or(g.Agent, g.Order().Subject)),
+			printable(g.Principal), coverage(g), left, until,
 			g.Operator, printable(g.Reason))
 	})
 }

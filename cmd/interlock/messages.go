@@ -57,7 +57,8 @@ func (c *messagesList) Run(p *program) error {
 	}
 	t := newTable("MESSAGE", "STATUS", "AGE", "FROM**", "TO**", "TYPE", "MEDIA*", "BYTES")
 	for _, m := range list {
-		t.row(m.ID, string(m.Status), age(now().Sub(m.Sent)), printable(m.From), printable(m.To), printable(m.Type), printable(m.Media), strconv.Itoa(m.Bytes))
+		t.row(m.ID, string(m.Status), age(now().Sub(m.Sent)), printable(m.From), printable(m.To), printable(m.Type),
+			printable(m.Media), strconv.Itoa(m.Bytes))
 		if m.Status == interlock.MessageQuarantined {
 			t.styled("STATUS", yellow)
 		}

@@ -19,7 +19,8 @@ func TestACapRaisesAPhase(t *testing.T) {
 		measure string
 		want    phase.Phase
 	}{{2, "records, unknown: 1", phase.Alternate}, {1, "records, unknown: 1", ""}, {2, "actions", ""}} {
-		h := newHouse(t, under(t, fmt.Sprintf("maso: {tier: %d}\nlimits:\n  - {id: team.cap, per: agent, measure: %s, most: 3, escalate_at: 100%%, match: {kind: [read]}}\n",
+		h := newHouse(t, under(t, fmt.Sprintf("maso: {tier: %d}\nlimits:\n  - {id: team.cap, per: agent, measure: %s, most: 3, "+
+			"escalate_at: 100%%, match: {kind: [read]}}\n",
 			test.tier, test.measure)))
 		for n := range 3 {
 			if a := h.propose(fmt.Sprint("cat f", n)); a.Answer != interlock.Allow {

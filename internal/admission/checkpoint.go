@@ -31,7 +31,8 @@ const (
 
 // Checkpoint keeps what an agent says of an open run of its own. What the task asks for is fixed by the first one: a later one that
 // has other constraints, or fewer, or another system prompt, is refused until a person accepts exactly those constraints.
-func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id string, c interlock.RunCheckpoint) (kept interlock.RunKept, err error) {
+func (a *Admission) Checkpoint(ctx context.Context, by interlock.Requester, id string,
+	c interlock.RunCheckpoint) (kept interlock.RunKept, err error) {
 	if err := a.checkCheckpoint(&c); err != nil {
 		return kept, a.refuseRun(ctx, by, err)
 	}

@@ -14,7 +14,8 @@ import (
 // Expire records of every request whose time has passed that nobody answered it, or that nobody used the answer. It changes
 // no decision, because a request's time is looked at wherever the request is used; without it the log would not say how a
 // request ended, and the store would carry it along for ever. It does the same for challenges that paused an agent, for
-// phases that have become stricter because nobody resolved them, and for messages that nobody has received, for agents that were lost, and for what has healed. It returns how
+// phases that have become stricter because nobody resolved them, and for messages that nobody has received, for agents that
+// were lost, and for what has healed. It returns how
 // many it recorded.
 func (a *Admission) Expire(ctx context.Context) (int, error) {
 	now, recorded := a.config.Now().UTC(), 0

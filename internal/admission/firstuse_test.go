@@ -15,7 +15,8 @@ import (
 func (h *house) ofType(kind string, agents ...string) {
 	h.t.Helper()
 	for _, id := range agents {
-		if err := h.PutAgent(h.t.Context(), interlock.AgentRecord{ID: id, Principal: "alice", Type: kind, Trust: interlock.TrustCertified, Created: h.now}); err != nil {
+		if err := h.PutAgent(h.t.Context(), interlock.AgentRecord{ID: id, Principal: "alice", Type: kind,
+			Trust: interlock.TrustCertified, Created: h.now}); err != nil {
 			h.t.Fatal(err)
 		}
 	}

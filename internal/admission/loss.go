@@ -13,7 +13,8 @@ import (
 )
 
 // lose does what an agent's type says is to be done when it does not answer: another stands in for it, what it was part of stands still,
-// or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called again for the same loss. It names what it has tightened, if anything.
+// or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called again
+// for the same loss. It names what it has tightened, if anything.
 func (a *Admission) lose(ctx context.Context, agent, why string, within ...string) (tightened string, err error) {
 	rules := a.force.Load().Rules
 	t, err := a.typeOf(ctx, rules, agent)

@@ -127,19 +127,20 @@ func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *post
 
 // AcknowledgeMessage ends a message that its receiver has received: its content is kept no longer.
 func (a *Admission) AcknowledgeMessage(ctx context.Context, by interlock.Requester, id string) error {
-	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Message, id), key(ledger.Agent, by.Agent)), func(standing ledger.Standing) (ledger.Change, error) {
-		m, there := standing.Message(id)
-		if !there || m.To != by.Agent {
-			return ledger.Change{}, noSuchMessage()
-		}
-		if m.Status != interlock.MessageReceived {
-			return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "/id", "was not received yet; receive it first")
-		}
-		m.Status = interlock.MessageAcknowledged
-		change := ledger.Change{Version: standing.Version, Writes: []ledger.Row{ledger.Ended(ledger.Message, id)}}
-		return change, a.append(&change, interlock.EventMessage, by, "agent",
-			auditlog.MessageRecord{What: auditlog.MessageAcknowledged, Message: m.Message})
-	})
+	_, err := a.commitOn(ctx, false, a.rows(key(ledger.Message, id), key(ledger.Agent, by.Agent)),
+		func(standing ledger.Standing) (ledger.Change, error) {
+			m, there := standing.Message(id)
+			if !there || m.To != by.Agent {
+				return ledger.Change{}, noSuchMessage()
+			}
+			if m.Status != interlock.MessageReceived {
+				return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "/id", "was not received yet; receive it first")
+			}
+			m.Status = interlock.MessageAcknowledged
+			change := ledger.Change{Version: standing.Version, Writes: []ledger.Row{ledger.Ended(ledger.Message, id)}}
+			return change, a.append(&change, interlock.EventMessage, by, "agent",
+				auditlog.MessageRecord{What: auditlog.MessageAcknowledged, Message: m.Message})
+		})
 	if err != nil {
 		return a.refuseMessage(ctx, by, err)
 	}
@@ -254,7 +255,8 @@ func (a *Admission) letter(ctx context.Context, by interlock.Requester, q interl
 	if len(waiting) >= maxWaiting {
 		return m, interlock.Errorf(interlock.CodeLimited, "/to", "has %d messages that it has not acknowledged; wait until it has", maxWaiting)
 	}
-	m.Message = interlock.Message{ID: id, From: by.Agent, FromType: ruleset.TypeName(agentOf(by, g.Standing)), Principal: owned(by, g.Standing).Principal,
+	m.Message = interlock.Message{ID: id, From: by.Agent, FromType: ruleset.TypeName(agentOf(by, g.Standing)), Principal: owned(by,
+		g.Standing).Principal,
 		To: q.To, Run: run.ID, Orchestration: run.Orchestration, Type: q.Type, Version: q.Version, Media: strings.ToLower(q.Media), Key: q.Key,
 		Sent: now, Until: now.Add(messageLives)}
 	content(&m, q)

@@ -197,7 +197,8 @@ func TestOutputSchema(t *testing.T) {
 	if err := free.PutAgent(t.Context(), interlock.AgentRecord{ID: "codex", Created: free.now}); err != nil {
 		t.Fatal(err)
 	}
-	if a := free.send("claude", free.run("claude", interlock.RunRequest{}).ID, interlock.MessageRequest{To: "codex", Type: "note", Text: "the tests are green"}); a.Message == nil ||
+	if a := free.send("claude", free.run("claude", interlock.RunRequest{}).ID, interlock.MessageRequest{To: "codex", Type: "note",
+		Text: "the tests are green"}); a.Message == nil ||
 		a.Message.Steps[0].Valid {
 		t.Errorf("where no types are defined, nobody has to publish anything, and nothing is attested to be valid: %+v", a)
 	}
@@ -238,9 +239,11 @@ func TestReceiversContract(t *testing.T) {
 		{"far out of range", "reader", bill(`{"number":"A1","cents":100001}`), "/cents", "maximum"},
 		{"too large", "reader", bill(`{"number":"A1","cents":5,"file":"` + strings.Repeat("a/", 100) + `b"}`), "", "bytes"},
 		{"missing", "reader", interlock.MessageRequest{To: "checker", Type: "note", Body: json.RawMessage(`{}`)}, "/text", "required"},
-		{"a version it does not take", "reader", interlock.MessageRequest{To: "checker", Type: "invoice", Version: 1, Body: json.RawMessage(`{"old":"x"}`)}, "", "accepts"},
+		{"a version it does not take", "reader", interlock.MessageRequest{To: "checker", Type: "invoice", Version: 1,
+			Body: json.RawMessage(`{"old":"x"}`)}, "", "accepts"},
 		{"nothing it takes", "checker", interlock.MessageRequest{To: "payer", Type: "question", Body: json.RawMessage(`"why?"`)}, "", "accepts"},
-		{"of a sender it does not take it from", "payer", interlock.MessageRequest{To: "reader", Type: "question", Body: json.RawMessage(`"why?"`)}, "", "accepts"},
+		{"of a sender it does not take it from", "payer", interlock.MessageRequest{To: "reader", Type: "question",
+			Body: json.RawMessage(`"why?"`)}, "", "accepts"},
 		{"another media type", "reader", interlock.MessageRequest{To: "payer", Type: "scan", Text: "a scan"}, "", "accepts"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -249,7 +252,8 @@ func TestReceiversContract(t *testing.T) {
 				h.takes(test.q.To, a.Message)
 				return
 			}
-			if v := a.Violation; a.Message != nil || v == nil || v.Side != "contract" || v.At != test.at || v.Keyword != test.keyword || v.Agent != test.from ||
+			if v := a.Violation; a.Message != nil || v == nil || v.Side != "contract" || v.At != test.at || v.Keyword != test.keyword ||
+				v.Agent != test.from ||
 				rule(a.Answer) != "message.contract" || len(h.mailbox(test.q.To)) != 0 {
 				t.Errorf("%s %+v", rule(a.Answer), v)
 			}

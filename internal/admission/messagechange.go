@@ -48,7 +48,8 @@ func (p *post) attest() {
 	if len(p.m.Steps) > 0 {
 		return
 	}
-	p.m.Steps = append(slices.Clone(p.before), interlock.StepAttestation{Step: p.step(), Agent: p.m.From, Message: p.m.ID, Type: p.m.Type, Version: p.m.Version,
+	p.m.Steps = append(slices.Clone(p.before), interlock.StepAttestation{Step: p.step(), Agent: p.m.From, Message: p.m.ID,
+		Type: p.m.Type, Version: p.m.Version,
 		Content: p.m.Digest})
 }
 

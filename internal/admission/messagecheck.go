@@ -107,8 +107,9 @@ func (p *post) sending(a *Admission, f *force, standing *ledger.Standing, t ledg
 	_, turns, fits := t.Drive(p.m.From, p.m.To)
 	_, again := standing.Message(p.m.ID) // one that is sent again takes no turn
 	if p.taken = turns; !again && (turns > p.most || !fits) {
-		return p.finding("cycle", interlock.Deny, fmt.Sprintf("these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
-			p.most, decides(f.Rules.Runs())), "")
+		return p.finding("cycle", interlock.Deny,
+			fmt.Sprintf("these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
+				p.most, decides(f.Rules.Runs())), "")
 	}
 	p.m.Steps, p.m.Unread = append(slices.Clone(p.before), own), seen.Unread
 	return nil

@@ -134,7 +134,8 @@ func TestIntegrityChain(t *testing.T) {
 	if second.Message == nil {
 		t.Fatalf("%+v", second.Findings)
 	}
-	if s := second.Message.Steps; len(s) != 2 || s[0].Agent != "reader" || s[0].Message != first.Message.ID || s[1].Agent != "checker" || s[1].Step != 2 ||
+	if s := second.Message.Steps; len(s) != 2 || s[0].Agent != "reader" || s[0].Message != first.Message.ID ||
+		s[1].Agent != "checker" || s[1].Step != 2 ||
 		!s[0].Valid || !s[1].Valid || s[0].Schema == "" || s[0].Content != first.Message.Digest {
 		t.Fatalf("%+v", s)
 	}
@@ -163,7 +164,8 @@ func TestIntegrityChain(t *testing.T) {
 		"one of the step before":      h.send("reader", runs["reader"], bill(`{"number":"A1","cents":500}`)),
 		"one that waits":              h.receive("payer", waits),
 	} {
-		if a.Answer.Answer != interlock.Deny || !strings.HasSuffix(rule(a.Answer), ".halted") || !strings.Contains(a.Decisive().Reason, "step 2, of the agent checker") {
+		if a.Answer.Answer != interlock.Deny || !strings.HasSuffix(rule(a.Answer), ".halted") ||
+			!strings.Contains(a.Decisive().Reason, "step 2, of the agent checker") {
 			t.Errorf("%s passes: %s", name, rule(a.Answer))
 		}
 	}
@@ -184,9 +186,11 @@ func TestIntegrityChain(t *testing.T) {
 func TestAttestationsCantBeMadeUp(t *testing.T) {
 	h, runs := pipeline(t, 3)
 	sent := h.send("reader", runs["reader"], bill(`{"number":"A1","cents":500}`)).Message
-	for name, id := range map[string]string{"one that it has not received": sent.ID, "one that nobody sent": "msg_000000000000000000000000", "none": "m"} {
-		_, err := h.SendMessage(t.Context(), interlock.Requester{Agent: "checker", Run: runs["checker"]}, interlock.MessageRequest{To: "payer", Type: "payment",
-			Body: json.RawMessage(`{"cents":1}`), Follows: []string{id}})
+	for name, id := range map[string]string{"one that it has not received": sent.ID,
+		"one that nobody sent": "msg_000000000000000000000000", "none": "m"} {
+		_, err := h.SendMessage(t.Context(), interlock.Requester{Agent: "checker", Run: runs["checker"]},
+			interlock.MessageRequest{To: "payer", Type: "payment",
+				Body: json.RawMessage(`{"cents":1}`), Follows: []string{id}})
 		if refused := (*interlock.Error)(nil); !errors.As(err, &refused) || refused.Field != "/follows/0" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -281,7 +285,8 @@ func TestQuarantine(t *testing.T) {
 	if a := h.receive("checker", five); rule(a.Answer) != "phase.message" {
 		t.Errorf("in contingency: %s", rule(a.Answer))
 	}
-	if a := h.send("checker", runs["checker"], interlock.MessageRequest{To: "payer", Type: "payment", Body: json.RawMessage(`{"cents":1}`)}); rule(a.Answer) != "phase.message" {
+	if a := h.send("checker", runs["checker"], interlock.MessageRequest{To: "payer", Type: "payment",
+		Body: json.RawMessage(`{"cents":1}`)}); rule(a.Answer) != "phase.message" {
 		t.Errorf("in contingency: %s", rule(a.Answer))
 	}
 	stopped, runs := pipeline(t, 2)
@@ -309,7 +314,8 @@ func TestMessagesAreTheirReceivers(t *testing.T) {
 	if len(h.mailbox("payer")) != 0 {
 		t.Error("another lists it")
 	}
-	if a := h.send("reader", runs["reader"], interlock.MessageRequest{To: "checker", Type: "scan", Text: "the key is " + "AKIA" + "IOSFODNN7EXAMPLE" + " and " + "ghp_" + strings.Repeat("aB3", 12)}); rule(a.Answer) != "message.secret" {
+	if a := h.send("reader", runs["reader"], interlock.MessageRequest{To: "checker", Type: "scan", Text: "the key is " + "AKIA" +
+		"IOSFODNN7EXAMPLE" + " and " + "ghp_" + strings.Repeat("aB3", 12)}); rule(a.Answer) != "message.secret" {
 		t.Errorf("a secret is sent: %s", rule(a.Answer))
 	}
 	h.now = h.now.Add(24 * time.Hour)

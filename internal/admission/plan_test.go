@@ -193,7 +193,8 @@ func TestWindowsThatLapse(t *testing.T) {
 	}{
 		"alone":       {[]interlock.PlannedStep{shellStep(window)}, 0},
 		"near an end": {[]interlock.PlannedStep{shellStep(window), shellStep("touch a")}, 0},
-		"three after": {[]interlock.PlannedStep{shellStep("touch x"), shellStep(window), shellStep("touch a"), shellStep("touch b"), shellStep("touch c")}, 2},
+		"three after": {[]interlock.PlannedStep{shellStep("touch x"), shellStep(window), shellStep("touch a"), shellStep("touch b"),
+			shellStep("touch c")}, 2},
 	} {
 		plan := h.planned("builder", run.ID, tc.steps...)
 		at := slices.IndexFunc(tc.steps, func(s interlock.PlannedStep) bool { return s.Input == window })

@@ -167,7 +167,8 @@ func (p *planning) sums(decided []interlock.Decision) (found []interlock.PlanRem
 	for n, d := range decided {
 		for _, c := range p.under.Rules.Charges(d.Profile, &agent, p.steps[n].Kind, d.Impacts) {
 			l := c.Limit
-			row := ledger.TakenFrom(interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.who, &agent, treeOf(p.who, p.standing)), Measure: string(l.Measure),
+			row := ledger.TakenFrom(interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.who, &agent, treeOf(p.who, p.standing)),
+				Measure:  string(l.Measure),
 				Currency: l.Currency, Window: l.Window(), Monitored: p.under.Mode == interlock.Monitoring})
 			at := slices.IndexFunc(all, func(s *sum) bool { return s.key == row })
 			if at < 0 {

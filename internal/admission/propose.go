@@ -204,7 +204,8 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	now time.Time) (decision evaluation, invalid, err error) {
 	letter := p.post.objects(a, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects, p.beside(analysis, standing, now), limits), now)
+		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects,
+			p.beside(analysis, standing, now), limits), now)
 	}
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err

@@ -166,7 +166,8 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 		return g, err
 	}
 	run := g.named[0]
-	more := []ledger.Ref{under(ledger.Hold, ledger.Over(ledger.HoldRun, id)), key(ledger.Run, ledger.RunKey(run.Agent, id)), key(ledger.Agent, run.Agent),
+	more := []ledger.Ref{under(ledger.Hold, ledger.Over(ledger.HoldRun, id)), key(ledger.Run, ledger.RunKey(run.Agent, id)),
+		key(ledger.Agent, run.Agent),
 		key(ledger.RunCount, ledger.AgentTally(run.Agent)), under(ledger.Request, ledger.Of(run.Agent, run.Principal))}
 	if run.Task != "" {
 		more = append(more, key(ledger.RunCount, ledger.TaskTally(run.Agent, run.Task)))
@@ -181,8 +182,9 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 // ended is the change that ends a run: the run, what is counted, the questions it has put, and its event.
 func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.Requester, standing ledger.Standing) (ledger.Change, error) {
 	change := ledger.Change{Version: standing.Version}
-	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain, Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
-		standing)).Accountable}
+	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain,
+		Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
+			standing)).Accountable}
 	if len(end.Result) > 0 {
 		record.Result = auditlog.BlobDigest(end.Result)
 	}

@@ -305,7 +305,8 @@ func (r *registering) delegates(run *interlock.Run, standing ledger.Standing) er
 	}
 	t := standing.Tally(ledger.RunTally(run.Orchestration))
 	if _, turns, fits := t.Drive(run.Chain[0].Agent, r.to); turns > r.rules.Runs().Turns || !fits {
-		return interlock.Errorf(interlock.CodeLimited, "/agent", "these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
+		return interlock.Errorf(interlock.CodeLimited, "/agent",
+			"these agents have driven each other round for %d turns, and it ends here; %s decides (runs.turns)",
 			r.rules.Runs().Turns, decides(r.rules.Runs()))
 	}
 	if err := isolated(r.to, standing, r.now); err != nil {

@@ -239,6 +239,7 @@ func (e *Evaluator) unwatched() []interlock.Finding {
 		return nil
 	}
 	return []interlock.Finding{{Gate: "phase", Rule: "phase.unwatched", Layer: 2, Verdict: interlock.Ask,
-		Reason:     "phase C (contingency): nobody looks for what is unusual (maso.watch.off), and nobody has accepted the risk, so every action needs a person's yes",
+		Reason: "phase C (contingency): nobody looks for what is unusual (maso.watch.off), and nobody has accepted the risk, so every " +
+			"action needs a person's yes",
 		Suggestion: "tell an operator: name accepted_by and reason beside off in the rules, or take off out"}}
 }

@@ -19,13 +19,14 @@ func TestGates(t *testing.T) {
 		want    int
 		trigger string
 	}{
-		"as usual":                 {[]anomaly.Minute{minute(usual, 100, 0), minute(usual, 100, 0)}, anomaly.Fine, ""},
-		"slow for five minutes":    {[]anomaly.Minute{minute(90*time.Millisecond, 100, 0)}, anomaly.Degraded, "slow"},
-		"somewhat slow":            {[]anomaly.Minute{minute(70*time.Millisecond, 100, 0)}, anomaly.Fine, ""},
-		"slow, but hardly any":     {[]anomaly.Minute{minute(time.Second, 10, 0)}, anomaly.Fine, ""},
-		"slow every other minute":  {[]anomaly.Minute{minute(time.Second, 100, 0), minute(usual, 100, 0)}, anomaly.Fine, ""},
-		"three failures":           {[]anomaly.Minute{minute(usual, 100, 1)}, anomaly.Degraded, "failing"},
-		"a failure now and then":   {[]anomaly.Minute{minute(usual, 100, 1), minute(usual, 100, 0), minute(usual, 100, 0), minute(usual, 100, 0)}, anomaly.Fine, ""},
+		"as usual":                {[]anomaly.Minute{minute(usual, 100, 0), minute(usual, 100, 0)}, anomaly.Fine, ""},
+		"slow for five minutes":   {[]anomaly.Minute{minute(90*time.Millisecond, 100, 0)}, anomaly.Degraded, "slow"},
+		"somewhat slow":           {[]anomaly.Minute{minute(70*time.Millisecond, 100, 0)}, anomaly.Fine, ""},
+		"slow, but hardly any":    {[]anomaly.Minute{minute(time.Second, 10, 0)}, anomaly.Fine, ""},
+		"slow every other minute": {[]anomaly.Minute{minute(time.Second, 100, 0), minute(usual, 100, 0)}, anomaly.Fine, ""},
+		"three failures":          {[]anomaly.Minute{minute(usual, 100, 1)}, anomaly.Degraded, "failing"},
+		"a failure now and then": {[]anomaly.Minute{minute(usual, 100, 1), minute(usual, 100, 0), minute(usual, 100, 0),
+			minute(usual, 100, 0)}, anomaly.Fine, ""},
 		"most fails":               {[]anomaly.Minute{minute(usual, 30, 20)}, anomaly.Down, "failing"},
 		"a few, and most of these": {[]anomaly.Minute{minute(usual, 1, 1), minute(usual, 1, 0), minute(usual, 1, 0)}, anomaly.Fine, ""},
 		"one hangs":                {[]anomaly.Minute{{Decided: 1, Took: 30 * time.Second, Longest: 30 * time.Second}}, anomaly.Down, "failing"},

@@ -103,7 +103,7 @@ func Run(ctx context.Context, d *Driver, clauses []Clause, checks []Check, told 
 	for _, c := range clauses {
 		r, made := done[c.ID]
 		if !made {
-			r = Result{Word: Pending, Seen: "no check drives it yet"}
+			r = Result{Word: Pending, Seen: "tests prove it, and no check drives it from outside yet"}
 			if c.Gap != "" {
 				r.Seen = "not built: " + c.Gap
 			}

@@ -78,7 +78,8 @@ func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return map[string]any{"name": name, "description": name + " something", "annotations": hints,
 				"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"what": map[string]any{"type": "string"}}}}
 		}
-		result = map[string]any{"tools": []any{tool("read_page", map[string]any{"readOnlyHint": true}), tool("read_broken", map[string]any{"readOnlyHint": true}),
+		result = map[string]any{"tools": []any{tool("read_page", map[string]any{"readOnlyHint": true}), tool("read_broken",
+			map[string]any{"readOnlyHint": true}),
 			tool("wipe", map[string]any{"destructiveHint": true})}}
 	case "tools/call":
 		t.mu.Lock()

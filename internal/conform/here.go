@@ -107,8 +107,9 @@ func hereTier1() []hereCheck {
 		}},
 		{"EC-H-2", 1, func(h Home) (Word, string) { return word(h.TTL > 0), "requests are over after " + h.TTL.String() }},
 		{"EC-P-2", 1, func(h Home) (Word, string) {
-			return word(h.Governors >= 2 && h.Risk), fmt.Sprintf("%d operators govern, one is superadmin or of the council: %t; leaving an emergency takes both",
-				h.Governors, h.Risk)
+			return word(h.Governors >= 2 && h.Risk),
+				fmt.Sprintf("%d operators govern, one is superadmin or of the council: %t; leaving an emergency takes both",
+					h.Governors, h.Risk)
 		}},
 		{"EC-L-2", 1, func(h Home) (Word, string) {
 			return word(h.Checkpoint), fmt.Sprintf("signed head: %t; interlock audit verify reads it all", h.Checkpoint)

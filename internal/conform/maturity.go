@@ -48,7 +48,8 @@ func levels(ctx context.Context, d *Driver) (string, error) {
 			lacks = append(lacks, n)
 		}
 	}
-	return "a home without a record is Initial; one with lists, approval of every write, a rate and a log is Managed, and Defined is not claimed without " +
+	return "a home without a record is Initial; one with lists, approval of every write, a rate and a log is Managed, and Defined is " +
+			"not claimed without " +
 			"a judge; per agent the answers of people, trips and use of caps are counted", wrong(
 			unless(once.Answer == "allow", "the yes was not used: %s", once.Answer),
 			unless(empty.Member("level") == "Initial", "without a record the level is %q", empty.Member("level")),
@@ -95,7 +96,8 @@ func graduation(ctx context.Context, d *Driver) (string, error) {
 	stopped := h.report(ctx)
 	return "after 91 days without a stop, with no refusal among the answers and a risk owner's signature the gate to tier 2 is open; without the " +
 			"signature, with an admin's, and after a stop it is closed", wrong(admin, owner,
-			unless(unsigned.Member(gate) == "false" && byAdmin.Member(gate) == "false", "it is open without a risk owner's signature: %s", byAdmin.Member("gates.0")),
+			unless(unsigned.Member(gate) == "false" && byAdmin.Member(gate) == "false",
+				"it is open without a risk owner's signature: %s", byAdmin.Member("gates.0")),
 			unless(signed.Member(gate) == "true", "it is closed: %s", signed.Member("gates.0")),
 			unless(stop.Status == 200 && stopped.Member(gate) == "false", "after a stop (%d) it is open: %s", stop.Status, stopped.Member("gates.0")),
 			unless(signed.Member("gates.1.open") == "false", "the gate to tier 3 is open without a judge"))

@@ -295,7 +295,8 @@ func phaseRace(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	d.take() // hundreds of the same
-	d.note(Step{Door: "HTTP", Sent: fmt.Sprintf("%d writes by 8 agents while the phase went to E", len(allowed)), Answer: "the phase changed with entry " + changed})
+	d.note(Step{Door: "HTTP", Sent: fmt.Sprintf("%d writes by 8 agents while the phase went to E", len(allowed)),
+		Answer: "the phase changed with entry " + changed})
 	late := 0
 	for _, index := range allowed {
 		if number(index) > number(changed) {

@@ -180,7 +180,8 @@ func outputFormat(ctx context.Context, d *Driver) (string, error) {
 	torn := h.Raw(ctx, "lead", "POST", "/v1/runs/"+run+"/end", `{"status":"completed","result":{"sum":1`)
 	open := h.Decide(ctx, "lead", Shell("ls /srv").In(run))
 	good := h.end(ctx, "lead", run, map[string]any{"status": "completed", "result": map[string]any{"sum": 1}})
-	return fmt.Sprintf("%d results that do not parse, lack a field, have it as null or are empty are refused, and the run stays open; a good one ends it",
+	return fmt.Sprintf("%d results that do not parse, lack a field, have it as null or are empty are refused, and the run stays open; a "+
+			"good one ends it",
 			refused+1), wrong(unless(torn.Status == 400, "JSON that ends too early is answered %d", torn.Status),
 			unless(open.Answer == "allow", "the run did not stay open: %s", open.Reason),
 			unless(good.Status == 200, "a good result is refused: %s", good.Text))
@@ -259,7 +260,8 @@ func transitivePermission(ctx context.Context, d *Driver) (string, error) {
 	one, denied := h.Expect(ctx, "builder", Shell("go test ./...").In(given), "deny")
 	event := h.Event(ctx, one.Event)
 	return "what only the delegate may is denied in a run that was delegated to it, what both may passes, and the event names the chain",
-		wrong(both, denied, unless(strings.Contains(event, `"delegation":`) && strings.Contains(event, `"agent":"clerk"`), "the chain is not in the log: %s", event))
+		wrong(both, denied, unless(strings.Contains(event, `"delegation":`) && strings.Contains(event, `"agent":"clerk"`),
+			"the chain is not in the log: %s", event))
 }
 
 func laundering(ctx context.Context, d *Driver) (string, error) {

@@ -12,7 +12,8 @@ import (
 )
 
 const order = `{"type":"object","required":["id","lines"],"properties":{"id":{"type":"string","minLength":2,"maxLength":8,"pattern":"^[A-Z]"},
-	"lines":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"object","required":["n"],"properties":{"n":{"type":"integer","minimum":1,"exclusiveMaximum":100},
+	"lines":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"object","required":["n"],"properties":{"n":{
+		"type":"integer","minimum":1,"exclusiveMaximum":100},
 	"kind":{"enum":["goods","work",7]}}}},"price":{"type":"number","exclusiveMinimum":0,"maximum":10.5},"note":{"type":["string","null"]},
 	"when":{"type":"string","format":"date"},"at":{"type":"string","format":"date-time"},"path":{"type":"string","format":"relative-path"},
 	"ref":{"type":"string","format":"uuid"},"fixed":{"const":{"a":1}},"more":{"type":"object","additionalProperties":{"type":"boolean"}}}}`
@@ -86,7 +87,8 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%q: %+v", path, wrong)
 		}
 	}
-	for _, path := range []string{"", "/a", "..", "../a", "a/../b", "a/..", `..\a`, `a\..\..\b`, `\a`, `c:\a`, "c:a", "~/a", "~root", "$HOME/a", "%2e%2e/a",
+	for _, path := range []string{"", "/a", "..", "../a", "a/../b", "a/..", `..\a`, `a\..\..\b`, `\a`, `c:\a`, "c:a", "~/a",
+		"~root", "$HOME/a", "%2e%2e/a",
 		"a/%2E%2E/b", "%252e%252e/a", "a/..%2fb", "a%00b", "a\nb", "a/.. /b", "a/.../b", "%zz", "100%25", "..%5ca"} {
 		text, _ := json.Marshal(path)
 		if _, wrong := s.Check(text); wrong == nil || wrong.Keyword != "format" {

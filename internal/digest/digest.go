@@ -288,7 +288,8 @@ func list(of []Counted) string {
 
 // Brief is the digest in one line, for a channel to people.
 func (d Digest) Brief() string {
-	text := fmt.Sprintf("%d allowed, %d asked, %d denied; %d questions expired, %d wait; %d anomalies, %d changes of phases and breakers, %d new tools and hosts",
+	text := fmt.Sprintf("%d allowed, %d asked, %d denied; %d questions expired, %d wait; %d anomalies, %d changes of phases and "+
+		"breakers, %d new tools and hosts",
 		d.Allowed, d.Asked, d.Denied, d.Expired, d.Waiting, times(d.Anomalies), len(d.Moved), len(d.Tools)+len(d.Places))
 	if near := times(d.Limits); near > 0 {
 		text += fmt.Sprintf(", %d alerts of limits", near)

@@ -44,9 +44,10 @@ func TestRanges(t *testing.T) {
 		edit      func(*question)
 		answered  bool
 	}{
-		"money within its bounds":   {arguments: good, impacts: []interlock.Impact{spend}, answered: true},
-		"a write to production":     {arguments: good, impacts: []interlock.Impact{write}, answered: true},
-		"beside a read":             {arguments: good, impacts: []interlock.Impact{write, {Kind: interlock.ImpactRead, Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Reach: interlock.ReachExternal}}, answered: true},
+		"money within its bounds": {arguments: good, impacts: []interlock.Impact{spend}, answered: true},
+		"a write to production":   {arguments: good, impacts: []interlock.Impact{write}, answered: true},
+		"beside a read": {arguments: good, impacts: []interlock.Impact{write, {Kind: interlock.ImpactRead,
+			Reversibility: interlock.Readonly, Confidence: interlock.Parsed, Reach: interlock.ReachExternal}}, answered: true},
 		"the bound itself":          {arguments: `{"amount":50,"currency":"EUR","to":"c-1"}`, impacts: []interlock.Impact{spend}, answered: true},
 		"beyond a bound":            {arguments: `{"amount":51,"currency":"EUR","to":"c-1"}`, impacts: []interlock.Impact{spend}},
 		"none of the set":           {arguments: `{"amount":20,"currency":"USD","to":"c-1"}`, impacts: []interlock.Impact{spend}},
@@ -68,10 +69,11 @@ func TestRanges(t *testing.T) {
 			{Gate: "rules", Rule: "x", Layer: 3, Verdict: interlock.Deny, Reason: "x", Impacts: []int{0}}}},
 		"what layer 2 asks": {arguments: good, impacts: []interlock.Impact{write}, findings: []interlock.Finding{
 			{Gate: "rules", Rule: "x", Layer: 2, Verdict: interlock.Ask, Reason: "x", Impacts: []int{0}}}},
-		"another type":      {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.snapshot.Agent.Type = "other" }},
-		"another tool":      {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.action.Tool = "refund_all" }},
-		"its time is over":  {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.now = noon.Add(time.Hour) }},
-		"a command":         {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.action = interlock.Action{Kind: interlock.KindShell, Input: "refund"} }},
+		"another type":     {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.snapshot.Agent.Type = "other" }},
+		"another tool":     {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.action.Tool = "refund_all" }},
+		"its time is over": {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.now = noon.Add(time.Hour) }},
+		"a command": {arguments: good, impacts: []interlock.Impact{write},
+			edit: func(q *question) { q.action = interlock.Action{Kind: interlock.KindShell, Input: "refund"} }},
 		"only watched mode": {arguments: good, impacts: []interlock.Impact{write}, edit: func(q *question) { q.snapshot.Mode = interlock.Monitoring }},
 	} {
 		q := question{rules: rules, snapshot: standing(), now: noon, findings: test.findings, analysis: impact.Analysis{Impacts: test.impacts},

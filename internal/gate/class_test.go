@@ -42,13 +42,16 @@ func TestTargets(t *testing.T) {
 		"a tool that names no place": {"tool", unclear, TargetProduction, "class.production"},
 		"staging":                    {"shell", impactOf(interlock.ImpactConfigure, external, interlock.Window, "staging"), TargetStaging, ""},
 		"production":                 {"shell", impactOf(interlock.ImpactConfigure, production, interlock.Window), TargetProduction, "class.production"},
-		"production called staging":  {"shell", impactOf(interlock.ImpactConfigure, production, interlock.Window, "staging"), TargetProduction, "class.production"},
-		"neither":                    {"shell", impactOf(interlock.ImpactConfigure, external, interlock.Window), TargetProduction, "class.production"},
-		"an upload":                  {"shell", impactOf(interlock.ImpactNetwork, external, interlock.Window, "upload"), TargetExternal, "class.external"},
-		"people":                     {"tool", impactOf(interlock.ImpactMessage, external, interlock.Window, "words"), TargetExternal, "class.external"},
-		"money":                      {"tool", impactOf(interlock.ImpactSpend, external, interlock.Window), TargetExternal, "class.external"},
-		"a deletion":                 {"shell", impactOf(interlock.ImpactDelete, workspace, interlock.Irreversible), TargetIrreversible, "class.irreversible"},
-		"a deletion in staging":      {"shell", impactOf(interlock.ImpactDelete, external, interlock.Irreversible, "staging"), TargetIrreversible, "class.irreversible"},
+		"production called staging": {"shell", impactOf(interlock.ImpactConfigure, production, interlock.Window, "staging"),
+			TargetProduction, "class.production"},
+		"neither":   {"shell", impactOf(interlock.ImpactConfigure, external, interlock.Window), TargetProduction, "class.production"},
+		"an upload": {"shell", impactOf(interlock.ImpactNetwork, external, interlock.Window, "upload"), TargetExternal, "class.external"},
+		"people":    {"tool", impactOf(interlock.ImpactMessage, external, interlock.Window, "words"), TargetExternal, "class.external"},
+		"money":     {"tool", impactOf(interlock.ImpactSpend, external, interlock.Window), TargetExternal, "class.external"},
+		"a deletion": {"shell", impactOf(interlock.ImpactDelete, workspace, interlock.Irreversible),
+			TargetIrreversible, "class.irreversible"},
+		"a deletion in staging": {"shell", impactOf(interlock.ImpactDelete, external, interlock.Irreversible, "staging"),
+			TargetIrreversible, "class.irreversible"},
 	} {
 		if got := TargetOf(test.kind, &test.impact); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
@@ -75,8 +78,10 @@ func TestUses(t *testing.T) {
 		impacts []interlock.Impact
 		want    string
 	}{
-		"a tool":             {interlock.Action{Kind: interlock.KindTool, Tool: "refund"}, []interlock.Impact{write("refund"), write("other")}, "tool refund"},
-		"two programs":       {interlock.Action{Kind: interlock.KindShell}, []interlock.Impact{write("touch"), write("git push"), write("git tag")}, "shell git,shell touch"},
+		"a tool": {interlock.Action{Kind: interlock.KindTool, Tool: "refund"}, []interlock.Impact{write("refund"),
+			write("other")}, "tool refund"},
+		"two programs": {interlock.Action{Kind: interlock.KindShell}, []interlock.Impact{write("touch"), write("git push"),
+			write("git tag")}, "shell git,shell touch"},
 		"a read":             {interlock.Action{Kind: interlock.KindShell}, []interlock.Impact{{Kind: interlock.ImpactRead, Via: "cat"}}, ""},
 		"nothing":            {interlock.Action{Kind: interlock.KindShell}, nil, ""},
 		"what can't be seen": {interlock.Action{Kind: interlock.KindTool, Tool: "re\u202efund\n"}, []interlock.Impact{write("x")}, "tool refund"},

@@ -209,10 +209,12 @@ func TelemetryLines(name string, t Telemetry) (string, bool) {
 		}
 		return b.String(), true
 	case "codex":
-		return fmt.Sprintf("# in config.toml of Codex\n[otel]\nlog_user_prompt = false\nmetrics_exporter = { otlp-http = { endpoint = %q, protocol = \"binary\", "+
+		return fmt.Sprintf("# in config.toml of Codex\n[otel]\nlog_user_prompt = false\nmetrics_exporter = { otlp-http = { endpoint = %q, "+
+			"protocol = \"binary\", "+
 			"headers = { \"Authorization\" = %q } } }\n", t.Base+"/v1/metrics", "Bearer "+t.Token), true
 	case "gemini", "qwen":
-		return fmt.Sprintf("# in settings.json of %s\n\"telemetry\": {\"enabled\": true, \"target\": \"local\", \"otlpEndpoint\": %q, \"otlpProtocol\": \"http\", "+
+		return fmt.Sprintf("# in settings.json of %s\n\"telemetry\": {\"enabled\": true, \"target\": \"local\", \"otlpEndpoint\": %q, "+
+			"\"otlpProtocol\": \"http\", "+
 			"\"logPrompts\": false}\n# in its environment, because its settings hold no headers\nexport OTEL_EXPORTER_OTLP_HEADERS='%s'\n",
 			name, t.Base, headers), true
 	}

@@ -12,7 +12,8 @@ func aMessage(from string) *interlock.Message {
 	const id = "msg_0123456789abcdef01234567"
 	return &interlock.Message{ID: id, From: from, FromType: "builder", To: "other", Run: "run_0123456789abcdef01234567",
 		Orchestration: "run_0123456789abcdef01234567", Type: "invoice", Version: 2, Media: "application/json", Bytes: 7, Digest: "sha256:aa",
-		Steps:  []interlock.StepAttestation{{Step: 1, Agent: from, Message: id, Type: "invoice", Version: 2, Schema: "sha256:bb", Content: "sha256:aa", Valid: true}},
+		Steps: []interlock.StepAttestation{{Step: 1, Agent: from, Message: id, Type: "invoice", Version: 2, Schema: "sha256:bb",
+			Content: "sha256:aa", Valid: true}},
 		Status: interlock.MessageWaiting, Sent: noon, Until: noon}
 }
 
@@ -24,7 +25,8 @@ func letThrough(verdict interlock.Verdict) interlock.Answer {
 func (b *fakeBackend) SendMessage(_ context.Context, by interlock.Requester, q interlock.MessageRequest) (interlock.MessageAnswer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.events = append(b.events, fmt.Sprintf("MESSAGE %s/%s in %s: to=%q type=%q body=%s text=%q", by.Principal, by.Agent, by.Run, q.To, q.Type, q.Body, q.Text))
+	b.events = append(b.events, fmt.Sprintf("MESSAGE %s/%s in %s: to=%q type=%q body=%s text=%q", by.Principal, by.Agent, by.Run,
+		q.To, q.Type, q.Body, q.Text))
 	switch {
 	case q.To == "nobody":
 		return interlock.MessageAnswer{}, interlock.Errorf(interlock.CodeNotFound, "/to", "no agent of this name receives messages")

@@ -69,5 +69,6 @@ func (b *fakeBackend) Heartbeat(context.Context, interlock.Requester) error { re
 func (b *fakeBackend) SubmitPlan(_ context.Context, by interlock.Requester, q interlock.PlanRequest) (interlock.Plan, error) {
 	return interlock.Plan{ID: "pln_000000000000000000000000", Run: q.Run, Agent: by.Agent, Status: interlock.PlanAccepted,
 		Digest: "sha256:01", Ruleset: "sha256:02", Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		Steps: []interlock.StepView{{Action: "sha256:03", Says: q.Steps[0].Input, Verdict: interlock.Allow, Reversibility: interlock.Readonly, Takes: 30}}}, nil
+		Steps: []interlock.StepView{{Action: "sha256:03", Says: q.Steps[0].Input, Verdict: interlock.Allow,
+			Reversibility: interlock.Readonly, Takes: 30}}}, nil
 }

@@ -91,9 +91,11 @@ func samples(t testing.TB) map[string]struct {
 	kept := interlock.RunKept{Run: "run_1", Number: 1, At: now, RunCheckpoint: interlock.RunCheckpoint{Goal: "count"}}
 	add(ledger.Checkpoint, ledger.RunKey("builder", "run_1"), ledger.CheckpointBody{RunKept: kept, Agent: "builder"}, "all", "named\x00run_1")
 	add(ledger.RunCount, ledger.AgentTally("builder"), ledger.RunCountBody{Name: ledger.AgentTally("builder"), Seq: 1, Delegated: 1}, "all")
-	add(ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "builder", To: "tester", Orchestration: "o", Sent: now, Until: now},
+	add(ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "builder", To: "tester",
+		Orchestration: "o", Sent: now, Until: now},
 		Content: []byte("hi")}, "all", "to\x00tester", "from\x00builder", "in\x00o", "due")
-	add(ledger.Plan, ledger.RunKey("builder", "r"), interlock.Plan{ID: "pln_1", Agent: "builder", Run: "r", Created: now}, "all", "plan\x00pln_1", "plan\x00r")
+	add(ledger.Plan, ledger.RunKey("builder", "r"), interlock.Plan{ID: "pln_1", Agent: "builder", Run: "r", Created: now}, "all",
+		"plan\x00pln_1", "plan\x00r")
 	add(ledger.Commitment, "cmt_1", ledger.CommitmentBody{Name: "cmt_1", At: now, Locked: now}, "all", "locked")
 	add(ledger.Baseline, "bas_1", ledger.BaselineBody{Name: "bas_1", At: now}, "all")
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")

@@ -55,7 +55,8 @@ func runStands(r interlock.Run) bool { return r.Ended.IsZero() }
 
 func runInto(r interlock.Run, to *Standing) { to.other(Run, RunKey(r.Agent, r.ID), r) }
 
-// runNext lets a run be registered once, be paused and given more time while it is open, and end once. In between it is written anew where a call that it requires has ended.
+// runNext lets a run be registered once, be paused and given more time while it is open, and end once. In between it is written
+// anew where a call that it requires has ended.
 func runNext(before, after any, _ time.Time) error {
 	was, there := before.(interlock.Run)
 	is, _ := after.(interlock.Run)

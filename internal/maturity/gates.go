@@ -58,7 +58,8 @@ func toManaged(h Home, b *Book, days int) []Indicator {
 	}
 	real, drills := stops(b, h.Now)
 	return []Indicator{logged(days, daysManaged), refused,
-		is("no emergency stop within 60 days", real == 0 && days >= int(quiet/day), "%d stops, besides %d drills, within %d days of log", real, drills, days),
+		is("no emergency stop within 60 days", real == 0 && days >= int(quiet/day),
+			"%d stops, besides %d drills, within %d days of log", real, drills, days),
 		signedOff(h, b, 2)}
 }
 

@@ -194,8 +194,9 @@ func optimising(b *Book) []Indicator {
 		boxed = unknown(boxed.Name, "no run was registered")
 	}
 	return []Indicator{
-		unknown("caps are enforced by the platform", "caps are held by the store's transactions and the sandbox; whether agents have another way out can't be "+
-			"told from the log"),
+		unknown("caps are enforced by the platform",
+			"caps are held by the store's transactions and the sandbox; whether agents have another way out can't be "+
+				"told from the log"),
 		is("agents that fail are replaced and return by themselves", false, "nothing in the log shows it"),
 		is("a second model cross-validates", false, noJudge),
 		boxed,

@@ -137,7 +137,8 @@ func TestWhatIsAStop(t *testing.T) {
 	}
 	a := b.agent("claude")
 	if len(b.Stops) != 3 || !b.Stops[0].Drill || b.Stops[1].Drill || b.Stops[2].Why != "odd" || a.Trips != 1 || a.Isolated != 2 ||
-		b.Trips["breaker"] != 1 || b.Resets != 1 || b.Expired != 1 || b.Incidents != 1 || len(b.Orders) != 1 || b.Runs != 2 || b.Boxed != 1 || b.Unread != 0 {
+		b.Trips["breaker"] != 1 || b.Resets != 1 || b.Expired != 1 || b.Incidents != 1 || len(b.Orders) != 1 || b.Runs != 2 ||
+		b.Boxed != 1 || b.Unread != 0 {
 		t.Errorf("%+v, %+v", b, a)
 	}
 	b.Add(interlock.Entry{Type: interlock.EventDecision, Body: []byte("{")})

@@ -65,7 +65,8 @@ func TestBudgetsLoosened(t *testing.T) {
 
 // TestBudgetSteps: the ladder is MASO's, and each budget is counted for those it says.
 func TestBudgetSteps(t *testing.T) {
-	r, err := budgets(t, "  - {id: a.type, per: type, measure: tokens, most: 200}\n  - {id: b.one, per: agent, measure: tokens, most: 1, agents: [clerk]}")
+	r, err := budgets(t, "  - {id: a.type, per: type, measure: tokens, most: 200}\n  - {id: b.one, per: agent, measure: tokens, most: "+
+		"1, agents: [clerk]}")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,8 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"budgets", "cedar", "commitments", "danger", "dry_runs", "limits", "loop", "maso", "plans", "policy", "production",
+	for _, member := range [...]string{"budgets", "cedar", "commitments", "danger", "dry_runs", "limits", "loop", "maso", "plans",
+		"policy", "production",
 		"profiles", "resolutions",
 		"rules", "runs", "scope", "types"} {
 		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {

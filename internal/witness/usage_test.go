@@ -32,7 +32,8 @@ func TestUsageToken(t *testing.T) {
 		}
 	}
 	none := witness.Key{}
-	if _, ok := none.UsageAgent(token); ok || none.UsageToken("claude") != "" || own.UsageToken("") != "" || own.UsageToken(strings.Repeat("x", 129)) != "" {
+	if _, ok := none.UsageAgent(token); ok || none.UsageToken("claude") != "" || own.UsageToken("") != "" ||
+		own.UsageToken(strings.Repeat("x", 129)) != "" {
 		t.Error("without a key or a name there is a token")
 	}
 }

@@ -49,7 +49,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.HoldBody{Scope: ledger.HoldBackup, Key: "agent:bot", Since: storagetest.Now, Hold: phase.Hold{
 			Backup: &phase.Backup{For: "other"}, Heals: storagetest.Now}},
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.RollbackBody{ID: "rb", Open: 1},
-		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m", From: "bot", To: "bat"}},
+		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m",
+			From: "bot", To: "bat"}},
 		ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: storagetest.Now}, ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: storagetest.Now},
 		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: storagetest.Now}, ledger.BaselineBody{Name: "bas_1", At: storagetest.Now})
 	c := storagetest.Decision("setup")
@@ -99,7 +100,8 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
 		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
 		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
-		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Checkpoint, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
+		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Checkpoint, Key: ledger.RunKey("bot", "r")},
+		{Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
 		{Kind: ledger.Message, Key: "m"}, {Kind: ledger.Rollback, Key: "rb"}, {Kind: ledger.RollbackStep, Key: ledger.RollbackStepKey("rb", 1)},
 		{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb")}, {Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb")},
 		{Kind: ledger.FirstUse, Key: ledger.FirstUseKey("clerk", "tool refund")},
@@ -151,7 +153,8 @@ func TestEditsOfWhatStands(t *testing.T) {
 	}
 	second := map[string]bool{ledger.Agent: true, ledger.Operator: true, ledger.Request: true, ledger.Attempts: true, ledger.Pin: true,
 		ledger.RunCount: true}
-	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "backup:agent:bot"}, {ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
+	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "backup:agent:bot"},
+		{ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
 		{ledger.Hold, "system:all"}}
 	for kind, key := range keys {
 		edited = append(edited, [2]string{kind, key})
