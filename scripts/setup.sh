@@ -71,6 +71,10 @@ if [ "$1" = test ]; then
 fi
 
 go mod download || fail "the Go modules could not be downloaded; is there a network, or a GOPROXY that has them?"
+# The OpenTelemetry SDK is a test's peer and in a module of its own.
+if [ "$1" = test ]; then
+	(cd test/otel/_sdk && go mod download) || fail "the modules of test/otel/_sdk could not be downloaded"
+fi
 
 # MCP clients, coding agents and frameworks that others wrote, for the tests beside them, at the versions the lock files pin.
 if [ "$1" = test ]; then
