@@ -116,7 +116,7 @@ func (p *program) conformHome(opened *store.Store) (conform.Home, error) {
 			h.Answered++
 		}
 	}
-	if h.Gate, err = p.gateBefore(opened, facts); err != nil {
+	if h.Graduation, err = p.gateBefore(opened, facts); err != nil {
 		return h, err
 	}
 	h.Sandbox, err = sandboxHere(p)

@@ -18,7 +18,7 @@ import (
 
 // lossRules are those of a team in which one agent pays and another may stand in for it.
 const lossRules = `
-maso: {tier: 2}
+maso: {tier: 2, first_use: noted}
 runs: {depth: 2}
 types:
   - {name: planner, accountable: ada, tools: ["*"], tier: 2}
@@ -29,7 +29,7 @@ types:
 `
 
 // healRules are the same where agents act by themselves.
-var healRules = strings.Replace(lossRules, "{tier: 2}", "{tier: 3, self_heal: {}}", 1)
+var healRules = strings.Replace(lossRules, "tier: 2", "tier: 3, self_heal: {}", 1)
 
 // lossTeam is a house with one agent of each of those types, called by the type's name.
 func lossTeam(t *testing.T, documents string) *house {

@@ -12,7 +12,7 @@ var admissionWay = admission.Way{}
 
 // tierTwo are rules of tier 2, with a tool that can be tried without effect.
 const tierTwo = `
-maso: {tier: 2}
+maso: {tier: 2, first_use: noted}
 dry_runs: [{tool: "db.*", set: {dry_run: true}}, {tool: "deploy.*", set: {env: staging}}]
 danger: [{name: "db.*", level: dangerous}, {name: "deploy.*", level: dangerous}, {name: "queue.*", level: dangerous}]
 types:

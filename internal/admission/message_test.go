@@ -23,7 +23,7 @@ const invoice = `{type: object, required: [number, cents], properties: {number: 
 
 // pipelineRules are three types that hand messages on: the reader to the checker to the payer.
 const pipelineRules = `
-maso: {tier: %d}
+maso: {tier: %d, first_use: noted}
 runs: {turns: 4, resolver: the planner}
 types:
   - name: reader

@@ -63,7 +63,7 @@ func TestReviewTimes(t *testing.T) {
 	}
 
 	one := newHouse(t, under(t, "maso: {tier: 2, first_use: noted, review: {low: 10m, medium: 10m, high: 10m, critical: 10m}}"))
-	late := one.propose("git push --force origin main")
+	late := one.propose("echo x >> ~/.profile")
 	r = one.requestNow(late.Request)
 	one.now = r.Created.Add(9 * time.Minute) // nobody looked at half of the time
 	if _, err := one.Expire(t.Context()); err != nil || r.Expires.Sub(r.Created) != 10*time.Minute ||
@@ -73,7 +73,7 @@ func TestReviewTimes(t *testing.T) {
 	if err := one.approve(late.Request, interlock.Allow); err != nil {
 		t.Error(err)
 	}
-	if a := one.propose("git push --force origin main"); a.Answer != interlock.Allow {
+	if a := one.propose("echo x >> ~/.profile"); a.Answer != interlock.Allow {
 		t.Errorf("%v", a.Answer)
 	}
 	none := newHouse(t)

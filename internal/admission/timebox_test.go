@@ -18,7 +18,7 @@ import (
 )
 
 const boxRules = `
-maso: {tier: 2}
+maso: {tier: 2, first_use: noted}
 runs: {depth: 2}
 types:
   - {name: planner, accountable: ada, tools: ["*"], tier: 2}

@@ -157,7 +157,7 @@ func TestHere(t *testing.T) {
 		"EC-ENV-16": func(h *Home) { h.Control = false },
 		"EC-ENV-21": func(h *Home) { h.Control = false },
 		"EC-ENV-22": func(h *Home) { h.KillOn = []string{"dlp"} },
-		"EC-M-3":    func(h *Home) { h.Gate = "it is closed" },
+		"EC-M-3":    func(h *Home) { h.Graduation = "it is closed" },
 	} {
 		h := whole
 		spoil(&h)

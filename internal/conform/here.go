@@ -30,7 +30,7 @@ type Home struct {
 	Answerers  int  // operators who may answer requests
 	TTL        time.Duration
 	Checkpoint bool   // the log has a signed head
-	Gate       string // why the gate before the tier is closed; empty: it is open, or the tier has none
+	Graduation string // why the gate before the tier is closed; empty: it is open, or the tier has none
 }
 
 // A hereCheck is what a clause asks of a home's settings, rules and people.
@@ -146,8 +146,8 @@ func hereTier2() []hereCheck {
 			return word(slices.Contains(h.KillOn, "dlp") && slices.Contains(h.KillOn, "fraud")), "kill_on: " + none(h.KillOn)
 		}},
 		{"EC-M-3", 2, func(h Home) (Word, string) {
-			if h.Gate != "" {
-				return Fail, h.Gate
+			if h.Graduation != "" {
+				return Fail, h.Graduation
 			}
 			return Pass, "the gate before this tier is open"
 		}},

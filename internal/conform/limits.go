@@ -16,11 +16,11 @@ func limitChecks() []Check {
 // managed is a home of its own at tier 2.
 func managed(ctx context.Context, d *Driver, name string) (*House, error) {
 	return d.House(ctx, Plan{Name: name, Clocked: true, Rules: `
-maso: {tier: 2}
+maso: {tier: 2, first_use: noted}
 limits:
-  - {id: team.records, per: agent, measure: records, unknown: 1, most: 3, match: {kind: [read]}}
-  - {id: team.money, per: agent, measure: money, currency: EUR, most: 1000}
-  - {id: team.calls, per: agent, measure: external-calls, most: 2}
+  - {id: team.records, per: agent, measure: records, unknown: 1, most: 3, escalate_at: 100%, match: {kind: [read]}}
+  - {id: team.money, per: agent, measure: money, currency: EUR, most: 1000, escalate_at: 100%}
+  - {id: team.calls, per: agent, measure: external-calls, most: 2, escalate_at: 100%}
 `})
 }
 

@@ -30,7 +30,7 @@ func phaseChecks() []Check {
 
 // phased is a home of its own of a tier, with agents and operators of each role.
 func phased(ctx context.Context, d *Driver, name string, tier int, agents ...string) (*House, error) {
-	h, err := d.House(ctx, Plan{Name: name, Clocked: true, Rules: fmt.Sprintf("maso: {tier: %d}\n", tier)})
+	h, err := d.House(ctx, Plan{Name: name, Clocked: true, Rules: fmt.Sprintf("maso: {tier: %d, first_use: noted}\n", tier)})
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func (b Book) OwnerOf(ref Ref) string {
 		return ownerSetting
 	case ref.Kind == Hold && first == OverAll: // of all holds together there is none: those of an agent are its own
 		return ownerOfHold(rest)
-	case ref.Kind == Rollback && first == "named" || ref.Kind == RollbackStep:
+	case ref.Kind == Rollback && first == "named" || ref.Kind == RollbackStep && first == "steps":
 		return ownerRollback + rest
 	case ref.Kind == Candidate && ref.Mark == All:
 		return ownerCandidate
