@@ -105,8 +105,11 @@ func (s *Sender) Run(ctx context.Context) {
 	defer soon.Stop()
 	defer each.Stop()
 	var spans []Span
-	flush := func(ctx context.Context) {
-		if len(spans) > 0 && !s.send(ctx, "/v1/traces", s.traces(spans)) {
+	flush := func(within context.Context) {
+		if len(spans) > 0 && !s.send(within, "/v1/traces", s.traces(spans)) {
+			if within == ctx && ctx.Err() != nil { // it was ended in the middle of that: what there is goes once more below
+				return
+			}
 			s.dropped.Add(int64(len(spans)))
 		}
 		spans = spans[:0]
