@@ -26,6 +26,7 @@ const (
 	batch     = 512
 	maxAnswer = 64 << 10
 	tries     = 4
+	lastTime  = 2 * time.Second // for what is still to be sent at the end
 )
 
 // A Span is one decision as it is told to a collector: who wanted to act through which door, what the rules said and how long it took;
@@ -105,11 +106,12 @@ func (s *Sender) Run(ctx context.Context) {
 	defer soon.Stop()
 	defer each.Stop()
 	var spans []Span
-	flush := func(within context.Context) {
-		if len(spans) > 0 && !s.send(within, "/v1/traces", s.traces(spans)) {
-			if within == ctx && ctx.Err() != nil { // it was ended in the middle of that: what there is goes once more below
-				return
-			}
+	// what is on its way when it is to end has a little time to get there: whether it was taken could not be told otherwise
+	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastTime, stop) })()
+	flush := func(ctx context.Context) {
+		if len(spans) > 0 && !s.send(ctx, "/v1/traces", s.traces(spans)) {
 			s.dropped.Add(int64(len(spans)))
 		}
 		spans = spans[:0]
@@ -118,14 +120,14 @@ func (s *Sender) Run(ctx context.Context) {
 		select {
 		case span := <-s.queue:
 			if spans = append(spans, span); len(spans) >= batch {
-				flush(ctx)
+				flush(sending)
 			}
 		case <-soon.C:
-			flush(ctx)
+			flush(sending)
 		case <-each.C:
-			s.send(ctx, "/v1/metrics", s.measures(ctx))
+			s.send(sending, "/v1/metrics", s.measures(sending))
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 			defer cancel()
 			for len(s.queue) > 0 {
 				spans = append(spans, <-s.queue)
