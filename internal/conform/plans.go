@@ -14,7 +14,8 @@ func planChecks() []Check {
 	return []Check{
 		{IDs: []string{"EC-2.6", "EC-T2.7"}, Drives: "HTTP API, an operator's commands, log", Do: reversals},
 		{IDs: []string{"EC-T2.6"}, Drives: "HTTP API from both sides", Do: resolved},
-		{IDs: []string{"EC-2.7a"}, Drives: "gateway before a server of the check's own that counts, an operator's commands", Do: triedFirst},
+		{IDs: []string{"EC-2.7a"}, Drives: "gateway before a server of the check's own that counts, an operator's commands",
+			Do: triedFirst},
 		{IDs: []string{"EC-2.8", "EC-T2.9"}, Drives: "HTTP API, interlock exec", Do: requiredCalls},
 		{IDs: []string{"EC-2.11", "EC-T2.12"}, Drives: "HTTP API, an operator's commands", Do: wholePlan},
 	}
@@ -46,8 +47,9 @@ func claimsDesk(ctx context.Context, d *Driver) (*House, error) {
 func (h *House) decidedBy(ctx context.Context, agent string, a Action, answer, rule string) error {
 	got := h.Decide(ctx, agent, a)
 	text, err := json.Marshal(a)
-	return wrong(err, unless(got.Answer == answer && (rule == "" || got.Rule == rule), "%s, asked for by %s, is answered %s by %s (%s, status %d), "+
-		"not %s by %s", text, agent, got.Answer, got.Rule, got.Reason, got.Status, answer, rule))
+	return wrong(err, unless(got.Answer == answer && (rule == "" || got.Rule == rule),
+		"%s, asked for by %s, is answered %s by %s (%s, status %d), not %s by %s", text, agent, got.Answer,
+		got.Rule, got.Reason, got.Status, answer, rule))
 }
 
 func claim(number int, verdict, evidence string) Action {
@@ -62,7 +64,8 @@ func reversals(ctx context.Context, d *Driver) (string, error) {
 	allowed := func(agent string, a Action) error { return h.decidedBy(ctx, agent, a, "allow", "") }
 	refused := func(agent, rule string, a Action) error { return h.decidedBy(ctx, agent, a, "deny", rule) }
 	// A person's word reverses a decision, the same evidence does not.
-	if err := wrong(allowed("clerk", claim(1, "pay", "a")), allowed("planner", claim(1, "pay", "a")), allowed("clerk", claim(2, "refuse", "a"))); err != nil {
+	if err := wrong(allowed("clerk", claim(1, "pay", "a")), allowed("planner", claim(1, "pay", "a")),
+		allowed("clerk", claim(2, "refuse", "a"))); err != nil {
 		return "", fmt.Errorf("what reverses nothing: %w", err)
 	}
 	asked := h.Decide(ctx, "planner", claim(1, "refuse", "a"))
@@ -73,20 +76,24 @@ func reversals(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	// Other evidence does, twice, and then it is locked: for everybody, whatever they bring.
-	if err := wrong(allowed("planner", claim(1, "refuse", "a")), allowed("clerk", claim(3, "pay", "a")), allowed("planner", claim(3, "refuse", "b")),
+	if err := wrong(allowed("planner", claim(1, "refuse", "a")), allowed("clerk", claim(3, "pay", "a")),
+		allowed("planner", claim(3, "refuse", "b")),
 		allowed("clerk", claim(3, "pay", "c"))); err != nil {
 		return "", fmt.Errorf("a yes, or other evidence: %w", err)
 	}
-	locked := wrong(refused("planner", "commit.oscillation", claim(3, "refuse", "d")), refused("planner", "commit.locked", claim(3, "refuse", "e")),
-		refused("clerk", "commit.locked", claim(3, "refuse", "e")), allowed("clerk", claim(3, "pay", "c")), allowed("clerk", claim(2, "refuse", "a")))
+	locked := wrong(refused("planner", "commit.oscillation", claim(3, "refuse", "d")),
+		refused("planner", "commit.locked", claim(3, "refuse", "e")),
+		refused("clerk", "commit.locked", claim(3, "refuse", "e")), allowed("clerk", claim(3, "pay", "c")),
+		allowed("clerk", claim(2, "refuse", "a")))
 	list := h.CLI(ctx, "", "commitments", "--locked").Out
 	name := regexp.MustCompile(`cmt_[0-9a-f]{24}`).FindString(list)
 	alerts, byAgent := h.Events(ctx, "ALERT"), h.Decide(ctx, "clerk", Shell("interlock commitments unlock "+name))
 	if _, err := h.Order(ctx, "ada", "commitments", "unlock", name, "--reason", "looked at the claim"); err != nil {
 		return "", wrong(locked, err)
 	}
-	return "another choice from the same evidence takes a person, from other evidence it passes; the third reversal is refused, and the decision " +
-			"stands for every agent until a person unlocks it", wrong(locked, allowed("planner", claim(3, "refuse", "e")),
+	return "another choice from the same evidence takes a person, from other evidence it passes; the third reversal is " +
+			"refused, and the decision stands for every agent until a person unlocks it", wrong(locked,
+			allowed("planner", claim(3, "refuse", "e")),
 			unless(strings.Count(list, "cmt_") == 1, "locked are: %s", list),
 			unless(strings.Contains(alerts, "went to and fro"), "nobody was told: %s", alerts),
 			unless(byAgent.Answer == "deny", "an agent may unlock it: %s", byAgent.Answer))
@@ -124,11 +131,14 @@ func resolved(ctx context.Context, d *Driver) (string, error) {
 	for one := range said { // it is one
 		told = one
 	}
-	return fmt.Sprintf("after %d turns both are told the same each time (%s), and what the resolver then decides holds for both", taken, told), wrong(
-		unless(taken == 4 && len(said) == 1 && strings.HasPrefix(told, "429 ") && strings.Contains(told, "the planner decides"),
-			"%d turns were taken, then the answers are %v", taken, said),
-		h.decidedBy(ctx, "planner", route("fraud", root), "allow", ""), h.decidedBy(ctx, "clerk", route("pay desk", given), "deny", "commit.kept"),
-		h.decidedBy(ctx, "planner", route("pay desk", root), "deny", "commit.kept"), h.decidedBy(ctx, "clerk", route("fraud", given), "allow", ""))
+	return fmt.Sprintf("after %d turns both are told the same each time (%s), and what the resolver then decides holds for both",
+			taken, told), wrong(
+			unless(taken == 4 && len(said) == 1 && strings.HasPrefix(told, "429 ") && strings.Contains(told, "the planner decides"),
+				"%d turns were taken, then the answers are %v", taken, said),
+			h.decidedBy(ctx, "planner", route("fraud", root), "allow", ""),
+			h.decidedBy(ctx, "clerk", route("pay desk", given), "deny", "commit.kept"),
+			h.decidedBy(ctx, "planner", route("pay desk", root), "deny", "commit.kept"),
+			h.decidedBy(ctx, "clerk", route("fraud", given), "allow", ""))
 }
 
 func triedFirst(ctx context.Context, d *Driver) (string, error) {
@@ -137,7 +147,8 @@ func triedFirst(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	defer t.close()
-	h, err := d.House(ctx, Plan{Name: "first", Settings: "gateway: {patience: 50ms, trust_on_first_use: true, servers: [{name: pages, url: \"" + t.url() + "\"}]}\n",
+	h, err := d.House(ctx, Plan{Name: "first", Settings: "gateway: {patience: 50ms, trust_on_first_use: true, " +
+		"servers: [{name: pages, url: \"" + t.url() + "\"}]}\n",
 		Rules: `
 maso: {tier: 2, first_use: noted}
 danger: [{name: "*wipe", level: dangerous}]
@@ -167,10 +178,12 @@ dry_runs: [{tool: "*wipe", set: {what: staging}}]
 		return "", err
 	}
 	done := wipe("production")
-	return "a first call that destroys reaches its server neither by itself nor by a yes until it was tried in the form that the rules name and a " +
-			"person has said yes to what came of it", wrong(unless(strings.Contains(look, "done read_page"), "what is harmless does not pass: %s", look),
+	return "a first call that destroys reaches its server neither by itself nor by a yes until it was tried in the form " +
+			"that the rules name and a person has said yes to what came of it", wrong(
+			unless(strings.Contains(look, "done read_page"), "what is harmless does not pass: %s", look),
 			unless(request != "", "a first call is answered %s", asked),
-			unless(blind.Code != 0 && strings.Contains(blind.Err, "dry run"), "a yes without a dry run is taken: exit %d %s%s", blind.Code, blind.Out, blind.Err),
+			unless(blind.Code != 0 && strings.Contains(blind.Err, "dry run"), "a yes without a dry run is taken: exit %d %s%s",
+				blind.Code, blind.Out, blind.Err),
 			unless(before == 0, "it reached its server %d times before it was tried", before),
 			unless(tried == 1 && waits == 1, "its form reached the server %d times; before a yes %d calls had", tried, waits),
 			unless(strings.Contains(h.Events(ctx, "DRY_RUN"), "DRY_RUN"), "no dry run was recorded"),
@@ -212,13 +225,16 @@ types:
 		arranged := unless(do(run), "%s: this could not be arranged", task)
 		ended := h.end(ctx, "clerk", run, map[string]any{"status": "completed", "result": map[string]any{"lines": 1}})
 		status[task] = ended.Member("status")
-		fault = wrong(fault, arranged, unless(status[task] == "completed" || ended.Member("missing") == `["wc *"]`, "%s: %s", task, ended.Text))
+		fault = wrong(fault, arranged, unless(status[task] == "completed" || ended.Member("missing") == `["wc *"]`, "%s: %s",
+			task, ended.Text))
 	}
 	for _, task := range []string{"dropped", "failed", "only told of"} {
-		fault = wrong(fault, unless(status[task] == "incomplete", "a required call that was %s ends its run as %s", task, status[task]))
+		fault = wrong(fault, unless(status[task] == "incomplete", "a required call that was %s ends its run as %s", task,
+			status[task]))
 	}
-	return "a run whose required call was dropped, failed or only told of ends as incomplete, though its agent says completed; carried " +
-		"out, it completes", wrong(fault, unless(status["carried out"] == "completed", "carried out, it ends as %q", status["carried out"]))
+	return "a run whose required call was dropped, failed or only told of ends as incomplete, though its agent says " +
+			"completed; carried out, it completes", wrong(fault,
+			unless(status["carried out"] == "completed", "carried out, it ends as %q", status["carried out"]))
 }
 
 // workFile makes a file of one line in the workspace.
@@ -265,7 +281,8 @@ types:
 	missing := does("touch a", "deny", "plan.missing")
 	harmless := submit(aStep("ls", ""), aStep("touch a", ""))
 	bare := submit(aStep("touch a", ""), aStep(push, ""))
-	steps := []Action{aStep("ls", ""), aStep("touch a", ""), aStep(push, "git push --force origin old:main"), aStep("touch b", ""), aStep("touch c", "")}
+	steps := []Action{aStep("ls", ""), aStep("touch a", ""), aStep(push, "git push --force origin old:main"),
+		aStep("touch b", ""), aStep("touch c", "")}
 	plan := submit(steps...)
 	before := does("touch a", "deny", "plan.waiting")
 	shown := h.CLI(ctx, "", "pending", plan.Member("request")).Out
@@ -273,12 +290,19 @@ types:
 		return "", err
 	}
 	accepted := submit(steps...)
-	return "of five steps the third is named before the first, with what makes it good, and nothing is changed before a person has said yes; then " +
-			"the steps go in their order, and the third is asked about once more; a plan that can't be made good is refused", wrong(missing, before,
-			unless(harmless.Member("status") == "accepted" && harmless.Member("request") == "", "a harmless plan is answered %s", harmless.Text),
-			unless(bare.Member("status") == "refused" && bare.Member("uncompensated") == "[2]", "one that can't be made good is answered %s", bare.Text),
+	return "of five steps the third is named before the first, with what makes it good, and nothing is changed before a " +
+			"person has said yes; then the steps go in their order, and the third is asked about once more; a plan that can't be " +
+			"made good is refused",
+		wrong(missing, before,
+			unless(harmless.Member("status") == "accepted" && harmless.Member("request") == "", "a harmless plan is answered %s",
+				harmless.Text),
+			unless(bare.Member("status") == "refused" && bare.Member("uncompensated") == "[2]",
+				"one that can't be made good is answered %s", bare.Text),
 			unless(plan.Member("status") == "waiting" && plan.Member("first_irreversible") == "3", "the plan is answered %s", plan.Text),
-			unless(strings.Contains(shown, "step 3: can't be undone") && strings.Contains(shown, "origin old:main"), "a person is shown %s", shown),
-			unless(accepted.Member("status") == "accepted" && accepted.Member("accepted_by") == "ada", "after a yes it is %s", accepted.Text),
-			does("ls", "allow", ""), does("touch b", "deny", "plan.deviation"), does("touch a", "allow", ""), does(push, "deny", ""), does("touch b", "deny", "plan.deviation"))
+			unless(strings.Contains(shown, "step 3: can't be undone") && strings.Contains(shown, "origin old:main"),
+				"a person is shown %s", shown),
+			unless(accepted.Member("status") == "accepted" && accepted.Member("accepted_by") == "ada", "after a yes it is %s",
+				accepted.Text),
+			does("ls", "allow", ""), does("touch b", "deny", "plan.deviation"), does("touch a", "allow", ""), does(push, "deny", ""),
+			does("touch b", "deny", "plan.deviation"))
 }

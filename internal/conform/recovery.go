@@ -104,16 +104,19 @@ func backups(ctx context.Context, d *Driver) (string, error) {
 	_, asked := h.Expect(ctx, "second", Shell("touch a").In(instead), "ask")
 	ended := h.end(ctx, "planner", root, map[string]any{"status": "completed"})
 	halted := h.halts(ctx)
-	return "a silent critical agent is isolated and its backup stands in, which reads and is later asked; the run completes without one that " +
-			"is not critical; without a backup all of the run halts and other work goes on", wrong(gone, reads, asked, halted,
+	return "a silent critical agent is isolated and its backup stands in, which reads and is later asked; the run " +
+			"completes without one that is not critical; without a backup all of the run halts and other work goes on", wrong(
+			gone, reads, asked, halted,
 			unless(strings.Contains(lost, `"agent":"payer","backup":"second"`) && strings.Contains(lost, `"did":"backup"`) &&
-				strings.Contains(lost, `"agent":"helper"`) && strings.Contains(lost, `"did":"degraded"`), "the log says of losses: %s", lost),
+				strings.Contains(lost, `"agent":"helper"`) && strings.Contains(lost, `"did":"degraded"`), "the log says of losses: %s",
+				lost),
 			unless(health.Status == 200, "an observer is answered %d %s", health.Status, health.Text),
-			unless(told.Status == 503 && strings.Contains(told.Text, "give the work to second"), "whoever gives it work is told %d %s", told.Status, told.Text),
+			unless(told.Status == 503 && strings.Contains(told.Text, "give the work to second"),
+				"whoever gives it work is told %d %s", told.Status, told.Text),
 			unless(ended.Status == 200 && ended.Member("status") == "completed", "the run ends as %d %s", ended.Status, ended.Text))
 }
 
-// halts is a fault unless a run stands still, all of it, once a critical agent for which nobody stands in is lost, and others go on.
+// halts is a fault unless all of a run stands still once a critical agent is lost for which nobody stands in, and others go on.
 func (h *House) halts(ctx context.Context) error {
 	root, err := h.begin(ctx, "planner", map[string]any{"task": "sign"})
 	if err != nil {
@@ -133,7 +136,8 @@ func (h *House) halts(ctx context.Context) error {
 	before := h.decidedBy(ctx, "helper", Shell("ls /srv").In(beside), "allow", "")
 	h.Pass(2 * time.Minute)
 	told := h.Call(ctx, "planner", "POST", "/v1/runs", map[string]any{"parent": root, "agent": "sole"})
-	return wrong(before, unless(told.Status == 503, "whoever gives it work is told %d %s", told.Status, told.Text), h.decidedBy(ctx, "helper", Shell("ls /srv").In(beside), "deny", "phase.suspended"),
+	return wrong(before, unless(told.Status == 503, "whoever gives it work is told %d %s", told.Status, told.Text),
+		h.decidedBy(ctx, "helper", Shell("ls /srv").In(beside), "deny", "phase.suspended"),
 		h.decidedBy(ctx, "planner", Shell("ls /srv").In(root), "deny", "phase.suspended"),
 		h.decidedBy(ctx, "planner", Shell("ls /srv").In(other), "allow", ""))
 }
@@ -141,8 +145,9 @@ func (h *House) halts(ctx context.Context) error {
 // constrained is a checkpoint with one constraint of each kind, in which every byte counts.
 func constrained(decisions ...string) map[string]any {
 	constraint := func(kind, text string) map[string]any { return map[string]any{"kind": kind, "text": text} }
-	return map[string]any{"system_prompt": "sha256:" + strings.Repeat("a", 64), "goal": "settle the invoices", "decisions": decisions,
-		"pending": []string{"the last three"}, "constraints": []any{constraint("must", "pay  by\tdate\n"), constraint("never", "touch \"März\""),
+	return map[string]any{"system_prompt": "sha256:" + strings.Repeat("a", 64), "goal": "settle the invoices",
+		"decisions": decisions, "pending": []string{"the last three"},
+		"constraints": []any{constraint("must", "pay  by\tdate\n"), constraint("never", "touch \"März\""),
 			constraint("exactly", " 3 invoices ")}}
 }
 
@@ -165,7 +170,8 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 	}
 	full := func(percent int) error {
 		h.Pass(time.Minute)
-		told := h.Control(ctx, "meter", "POST", "/v1/signals", map[string]any{"kind": "context", "agent": "clerk", "run": run, "value": percent,
+		told := h.Control(ctx, "meter", "POST", "/v1/signals", map[string]any{"kind": "context", "agent": "clerk", "run": run,
+			"value":  percent,
 			"reason": "drill"})
 		return unless(told.Status == 200, "a context of %d is answered %d %s", percent, told.Status, told.Text)
 	}
@@ -175,7 +181,8 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 	changed["constraints"].([]any)[0] = map[string]any{"kind": "must", "text": "pay by date"}
 	fewer["constraints"] = fewer["constraints"].([]any)[:2]
 	first, refused := keep(constrained("those of 2019 are left out")), []Reply{keep(prose), keep(changed), keep(fewer)}
-	filled := wrong(full(76), does("touch a", "allow", ""), full(80), does("ls /srv", "allow", ""), does("touch a", "deny", "context.checkpoint"))
+	filled := wrong(full(76), does("touch a", "allow", ""), full(80), does("ls /srv", "allow", ""),
+		does("touch a", "deny", "context.checkpoint"))
 	alerts := h.Events(ctx, "ALERT")
 	second := keep(constrained("those of 2019 are left out", "none twice"))
 	goesOn := wrong(does("touch a", "allow", ""), full(10))
@@ -184,20 +191,26 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	got := h.Call(ctx, "clerk", "GET", path, nil)
-	return "at 75 per cent people are told, at 80 changes wait for a checkpoint and go on after it; goal, decisions, pending and the prompt's digest " +
-			"come back, constraints byte for byte, and prose or other constraints are refused", wrong(filled, goesOn, does("touch b", "allow", ""),
-			unless(first.Status == 200 && second.Status == 200, "a checkpoint is answered %d %s, then %d %s", first.Status, first.Text, second.Status, second.Text),
+	return "at 75 per cent people are told, at 80 changes wait for a checkpoint and go on after it; goal, decisions, " +
+			"pending and the prompt's digest come back, constraints byte for byte, and prose or other constraints are refused",
+		wrong(filled, goesOn, does("touch b", "allow", ""),
+			unless(first.Status == 200 && second.Status == 200, "a checkpoint is answered %d %s, then %d %s", first.Status,
+				first.Text, second.Status, second.Text),
 			unless(refused[0].Status == 400, "prose is answered %d", refused[0].Status),
-			unless(refused[1].Status == 409 && refused[2].Status == 409, "other constraints are answered %d, fewer %d", refused[1].Status, refused[2].Status),
+			unless(refused[1].Status == 409 && refused[2].Status == 409, "other constraints are answered %d, fewer %d",
+				refused[1].Status, refused[2].Status),
 			unless(strings.Contains(alerts, "context-rotate"), "nobody was told to rotate it: %s", alerts), cameBack(got))
 }
 
 // cameBack is a fault unless what is read is the second checkpoint.
 func cameBack(got Reply) error {
-	for path, want := range map[string]string{"constraints.0.text": "pay  by\tdate\n", "constraints.0.kind": "must", "constraints.1.kind": "never",
-		"constraints.1.text": "touch \"März\"", "constraints.2.kind": "exactly", "constraints.2.text": " 3 invoices ", "constraints.3": "",
+	for path, want := range map[string]string{
+		"constraints.0.kind": "must", "constraints.0.text": "pay  by\tdate\n",
+		"constraints.1.kind": "never", "constraints.1.text": "touch \"März\"",
+		"constraints.2.kind": "exactly", "constraints.2.text": " 3 invoices ", "constraints.3": "",
 		"goal": "settle the invoices", "decisions.1": "none twice", "pending.0": "the last three",
-		"system_prompt": "sha256:" + strings.Repeat("a", 64)} {
+		"system_prompt": "sha256:" + strings.Repeat("a", 64),
+	} {
 		if got.Status != 200 || got.Member(path) != want {
 			return fmt.Errorf("%s came back as %q, not %q: %d %s", path, got.Member(path), want, got.Status, got.Text)
 		}
@@ -224,10 +237,12 @@ func healed(ctx context.Context, d *Driver) (string, error) {
 		return wrong(err, unless(told.Status == 200, "an anomaly is answered %d %s", told.Status, told.Text))
 	}
 	first := wrong(does("payer", "touch a", "allow", ""), anomaly(), does("payer", "ls /srv", "deny", "phase.isolated"),
-		does("second", "ls /srv", "allow", ""), does("second", "touch a", "deny", "phase.backup"), does("helper", "touch a", "deny", "phase.change"))
+		does("second", "ls /srv", "allow", ""), does("second", "touch a", "deny", "phase.backup"),
+		does("helper", "touch a", "deny", "phase.change"))
 	lost := h.Events(ctx, "AGENT_LOST")
 	h.Pass(15 * time.Minute)
-	writes := wrong(does("second", "touch a", "allow", ""), does("helper", "touch a", "deny", "phase.change"), does("payer", "ls /srv", "deny", ""))
+	writes := wrong(does("second", "touch a", "allow", ""), does("helper", "touch a", "deny", "phase.change"),
+		does("payer", "ls /srv", "deny", ""))
 	h.Pass(15*time.Minute + time.Second)
 	if err := wrong(first, writes, does("helper", "touch a", "allow", ""), does("payer", "touch a", "allow", "")); err != nil {
 		return "", err
@@ -243,10 +258,11 @@ func healed(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("the %d. time it is back: %t, %s", n, back, shown)
 		}
 	}
-	return "an anomaly isolates its agent, the backup reads, then writes, and half an hour later all is in primary by nobody's word; three times a day " +
-			"it does, the fourth time is contingency", wrong(
+	return "an anomaly isolates its agent, the backup reads, then writes, and half an hour later all is in primary by " +
+			"nobody's word; three times a day it does, the fourth time is contingency", wrong(
 			unless(strings.Contains(lost, `"agent":"payer","backup":"second"`), "the log says of losses: %s", lost),
-			unless(strings.Contains(events, `"authoriser":"interlock","from":"A","hold":"agent:payer"`) && strings.Contains(events, `"trigger":"healed"`),
+			unless(strings.Contains(events, `"authoriser":"interlock","from":"A","hold":"agent:payer"`) && strings.Contains(events,
+				`"trigger":"healed"`),
 				"the log says of phases: %s", events))
 }
 
@@ -288,12 +304,15 @@ types:
 	goesOn := does("clerk", run, "allow")
 	other := does("free", without, "allow")
 	h.Pass(time.Hour)
-	return "when its time is over a run is paused, also by a server that begins later, what it was at is kept, what it had asked is withdrawn and " +
-			"people are told; one of them gives it more, which is bounded; at tier 3 no run is without an end", wrong(waits, before, away, more, goesOn, other,
+	return "when its time is over a run is paused, also by a server that begins later, what it was at is kept, what it had " +
+			"asked is withdrawn and people are told; one of them gives it more, which is bounded; at tier 3 no run is without an end",
+		wrong(waits, before, away, more, goesOn, other,
 			unless(kept.Status == 200, "a checkpoint is answered %d %s", kept.Status, kept.Text),
-			unless(after.Answer == "deny" && strings.Contains(after.Text, "the time of this run is over"), "after its time it is answered %s: %s",
+			unless(after.Answer == "deny" && strings.Contains(after.Text, "the time of this run is over"),
+				"after its time it is answered %s: %s",
 				after.Answer, after.Reason),
-			unless(strings.Contains(paused, run) && strings.Contains(paused, `"accountable_human":"ada"`) && strings.Contains(paused, "sha256:"),
+			unless(strings.Contains(paused, run) && strings.Contains(paused, `"accountable_human":"ada"`) && strings.Contains(paused,
+				"sha256:"),
 				"the log says of it: %s", paused),
 			unless(strings.Contains(alerts, run), "nobody was told: %s", alerts),
 			unless(yes.Code != 0, "what it had asked can be approved"), unless(long.Code != 0, "it is given more than its type lets"),
