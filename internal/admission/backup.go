@@ -72,7 +72,7 @@ func (a *Admission) typeOf(ctx context.Context, rules *ruleset.Ruleset, agent st
 
 // lossOf says what an agent leaves behind that is lost.
 func (a *Admission) lossOf(ctx context.Context, agent string, t *ruleset.Type, why string) (auditlog.LossRecord, error) {
-	record := auditlog.LossRecord{Agent: agent, Type: t.Name, OnLoss: string(t.Lost()), Why: why}
+	record := auditlog.LossRecord{Agent: agent, Type: t.Name, Accountable: t.Accountable, OnLoss: string(t.Lost()), Why: why}
 	open, _, err := a.config.Store.Scan(ctx, under(ledger.Run, ledger.RunsOf(agent)), ledger.Every(maxLostWork))
 	depends := names{}
 	for _, row := range open {

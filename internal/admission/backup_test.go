@@ -66,6 +66,9 @@ func (h *house) losses() (list []string) {
 		if err := json.Unmarshal(event.Payload, &says); err != nil {
 			h.t.Fatal(err)
 		}
+		if says.Accountable != "ada" {
+			h.t.Errorf("%s answers for %s", says.Accountable, says.Agent)
+		}
 		list = append(list, strings.TrimSpace(says.Agent+" "+says.Did+" "+says.Backup))
 	}
 	return list

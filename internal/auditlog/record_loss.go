@@ -8,8 +8,11 @@ import (
 
 // A LossRecord says that an agent was lost, what was done about it, and what waits for somebody else to take it up.
 type LossRecord struct {
-	Agent      string     `json:"agent"`
-	Type       string     `json:"type"`
+	Agent string `json:"agent"`
+	Type  string `json:"type"`
+	// the human who answers for it, as its type says
+	Accountable string `json:"accountable_human,omitempty"`
+
 	OnLoss     string     `json:"on_loss"`          // what its type says is to be done
 	Did        string     `json:"did"`              // what was: backup, degraded or halted
 	Backup     string     `json:"backup,omitempty"` // the agent that stands in for it
