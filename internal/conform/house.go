@@ -92,6 +92,8 @@ type Plan struct {
 	Rules    string // a document of rules
 	Settings string // of interlock.yaml
 	Clocked  bool   // its clock can be moved; its commands then run in this process
+
+	Ago time.Duration // how long ago the clock of such a home begins
 }
 
 // A House is a home with a server, the operator ada, who governs, and whatever agents and operators are added.
@@ -119,7 +121,7 @@ func (d *Driver) House(ctx context.Context, plan Plan) (*House, error) {
 	}
 	dir := filepath.Join(d.env.Root, plan.Name)
 	h := &House{d: d, plan: plan, Home: filepath.Join(dir, "home"), Work: filepath.Join(dir, "work"), tokens: map[string]string{},
-		keys: map[string]string{}, program: d.env.Process}
+		keys: map[string]string{}, program: d.env.Process, ahead: -plan.Ago}
 	if plan.Clocked {
 		h.program = d.env.Clocked(h.Now)
 	}
