@@ -22,7 +22,8 @@ type Check struct {
 // Checks is the table, by area.
 func Checks() []Check {
 	return slices.Concat(tier1Checks(), runChecks(), limitChecks(), breakerChecks(), phaseChecks(), stopChecks(), signalChecks(),
-		sandboxChecks(), peopleChecks(), logChecks(), gatewayChecks(), redTeamChecks(), maturityChecks())
+		sandboxChecks(), peopleChecks(), logChecks(), gatewayChecks(), redTeamChecks(), maturityChecks(),
+		messagesChecks(), rollbackChecks(), bypassChecks())
 }
 
 // A Clause is one of the specification's, as spec/clauses.tsv and spec/gaps.tsv have it.
