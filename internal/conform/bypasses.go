@@ -10,7 +10,7 @@ import (
 )
 
 func bypassChecks() []Check {
-	return []Check{{IDs: []string{"EC-3.1", "EC-T3.1"}, Drives: "interlock exec, from inside the sandbox; HTTP API from 40 callers, a restart",
+	return []Check{{IDs: []string{"EC-3.1", "EC-T3.1"}, Drives: "interlock exec, from inside; HTTP API from 40 callers, a restart",
 		Do: capsAreBelow}}
 }
 
@@ -23,8 +23,8 @@ sh -c 'sleep 0 & kill $!; wait; true'
 sh -c 'test -n "$PATH" && date && id'
 mkdir -p /tmp/second`
 
-// waysRound are what is tried from inside to get at the caps, with the settings, rules, keys and files behind them, servers, clock, limits
-// and processes. None may work; what the last one writes may not be there outside.
+// waysRound are what is tried from inside to get at the caps, with the settings, rules, keys and files behind them, servers, clock,
+// limits and processes. None may work; what the last one writes may not be there outside.
 const waysRound = `cat "$home/interlock.db"
 ls "$home"
 sh -c 'echo x >>"$home/interlock.db"'
@@ -36,7 +36,6 @@ cat "$home/../ada"
 env INTERLOCK_HOME="$home" "$program" audit list
 env INTERLOCK_HOME="$home" "$program" pending
 bash -c 'echo >"/dev/tcp/$host/$port"'
-bash -c 'echo >/dev/tcp/1.1.1.1/53'
 curl -s -m 3 -H "Authorization: Bearer $token" -d '{}' "http://$host:$port/v1/decide"
 sh -c 'test -n "$HTTPS_PROXY"'
 date -s '2001-01-01'
@@ -57,7 +56,7 @@ const (
 python3 -c "import socket; socket.socket(); import time; time.time()"
 python3 -c "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (50, 50))"`
 	pythonWays = `python3 -c "import os, socket; socket.create_connection((os.environ['host'], int(os.environ['port'])), 3)"
-python3 -c "import socket; s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('8.8.8.8', 53)); s.send(b'x')"
+python3 -c "import socket; s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('192.0.2.1', 9)); s.send(b'x')"
 python3 -c "import time; time.clock_settime(time.CLOCK_REALTIME, 0)"
 python3 -c "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (4096, 4096))"
 python3 -c "import resource as r; r.setrlimit(r.RLIMIT_CPU, (-1, -1))"
@@ -89,8 +88,8 @@ limits:
 	_, after := h.Expect(ctx, "clerk", Shell("cat j"), "deny")
 	_, others := h.Expect(ctx, "other", Shell("cat a"), "allow")
 	verified := h.CLI(ctx, "", "audit", "verify")
-	return fmt.Sprintf("of %d readings at once exactly %d pass; other runs, directories and names, an agent's own word, %d ways from inside its sandbox and a "+
-			"restart give no more; another agent has room of its own", of, passed, tried), wrong(
+	return fmt.Sprintf("of %d readings at once exactly %d pass; other runs, directories and names, an agent's own word, %d ways from inside "+
+			"its sandbox and a restart give no more; another agent has room of its own", of, passed, tried), wrong(
 			unless(passed == 3, "of %d readings at once %d pass", of, passed), doors, inside, after, others,
 			unless(verified.Code == 0, "the log is no longer sound: %s", verified.Err))
 }
@@ -114,8 +113,8 @@ func (h *House) roundDoors(ctx context.Context) error {
 	}
 	said := outcome(h.Decide(ctx, "clerk", Shell("cat k").In("r4")))
 	_, still := h.Expect(ctx, "clerk", Shell("cat l"), "deny")
-	named := h.Call(ctx, "clerk", "POST", "/v1/decide", map[string]any{"action": Shell("cat m"), "requester": map[string]string{"agent": "other",
-		"principal": "dana"}})
+	named := h.Call(ctx, "clerk", "POST", "/v1/decide", map[string]any{"action": Shell("cat m"),
+		"requester": map[string]string{"agent": "other", "principal": "dana"}})
 	return wrong(still, unless(said.Status == 200, "an outcome is answered %d %s", said.Status, said.Text),
 		unless(named.Status == 403, "another agent's name is answered %d %s", named.Status, named.Text))
 }
@@ -138,7 +137,8 @@ func (h *House) roundInside(ctx context.Context) (tried int, err error) {
 		return 0, fmt.Errorf("finding this program: %w", err)
 	}
 	host, port, _ := strings.Cut(strings.TrimPrefix(h.API, "http://"), ":")
-	for name, text := range map[string]string{"home": h.Home, "host": host, "port": port, "token": h.tokens["clerk"], "program": own, "try": tryAll} {
+	texts := map[string]string{"home": h.Home, "host": host, "port": port, "token": h.tokens["clerk"], "program": own, "try": tryAll}
+	for name, text := range texts {
 		if err := h.leave(name, text+"\n"); err != nil {
 			return 0, err
 		}

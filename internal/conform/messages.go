@@ -31,7 +31,9 @@ types:
             number: {type: string, maxLength: 20}
             cents: {type: integer, minimum: 0}
             file: {type: string, format: relative-path}
-            lines: {type: array, maxItems: 2, items: {type: object, required: [what], properties: {what: {type: string, enum: [goods, work]}}}}
+            lines:
+              type: array
+              items: {type: object, required: [what], properties: {what: {type: string, enum: [goods, work]}}}
       - {message: note, version: 1, schema: {type: object, properties: {text: {type: string}}}}
       - {message: scan, version: 1, media: [image/png, application/pdf, audio/wav, video/mp4, text/plain]}
   - name: checker
@@ -58,7 +60,8 @@ types:
     accountable: ada
     tools: ["*"]
     tier: 3
-    accepts: [{message: payment, from: [checker], schema: {type: object, required: [cents], properties: {cents: {type: integer}}}}]
+    accepts:
+      - {message: payment, from: [checker], schema: {type: object, required: [cents], properties: {cents: {type: integer}}}}
 `
 
 func messagesChecks() []Check {
@@ -144,8 +147,8 @@ type violation struct{ what, kind, members, at, keyword string }
 func (m *mailroom) refuses(ctx context.Context, side string, list []violation) error {
 	for _, v := range list {
 		got := m.send(ctx, "reader", "checker", v.kind, v.members)
-		named := got.Member("violation.side") == side && got.Member("violation.keyword") == v.keyword && got.Member("violation.at") == v.at &&
-			got.Member("violation.agent") == "reader"
+		named := got.Member("violation.side") == side && got.Member("violation.keyword") == v.keyword &&
+			got.Member("violation.at") == v.at && got.Member("violation.agent") == "reader"
 		if got.Member("answer") != "deny" || got.Member("message") != "" || !named {
 			return fmt.Errorf("%s is answered %d %s", v.what, got.Status, got.Text)
 		}
@@ -170,14 +173,15 @@ func outputSchemas(ctx context.Context, d *Driver) (string, error) {
 		{"a missing member", "invoice", `"body":{"number":"A1"}`, "/cents", "required"},
 		{"a text for a number", "invoice", `"body":{"number":"A1","cents":"100"}`, "/cents", "type"},
 		{"a text that is too long", "invoice", `"body":{"number":"A123456789012345678901","cents":1}`, "/number", "maxLength"},
-		{"none of the values", "invoice", `"body":{"number":"A1","cents":1,"lines":[{"what":"goods"},{"what":"rent"}]}`, "/lines/1/what", "enum"},
-		{"a member that is missing further down", "invoice", `"body":{"number":"A1","cents":1,"lines":[{}]}`, "/lines/0/what", "required"},
+		{"none of the values", "invoice", `"body":{"number":"A1","cents":1,"lines":[{"what":"goods"},{"what":"rent"}]}`,
+			"/lines/1/what", "enum"},
+		{"what is missing further down", "invoice", `"body":{"number":"A1","cents":1,"lines":[{}]}`, "/lines/0/what", "required"},
 		{"a list instead of an object", "invoice", `"body":[]`, "", "type"},
 		{"a version that nobody publishes", "invoice", `"version":3,"body":` + good, "", "publishes"},
 		{"what the type does not publish", "rumour", `"body":{}`, "", "publishes"},
 	}
-	return fmt.Sprintf("what is as its schema says is sent in version %s and received; %d messages that violate it, in what is missing, type, length, "+
-			"value, depth or version, are refused with the place and kept nowhere", whole.Member("message.version"), len(list)),
+	return fmt.Sprintf("what is as its schema says is sent in version %s and received; %d messages that violate it, in what is "+
+			"missing, type, length, value, depth or version, are refused with the place and kept nowhere", whole.Member("message.version"), len(list)),
 		wrong(taken, named, unless(whole.Member("message.version") == "2", "the version is not said: %s", whole.Text),
 			unless(strings.HasPrefix(whole.Member("message.steps.0.schema"), "sha256:"), "the schema is not said: %s", whole.Text),
 			m.refuses(ctx, "schema", list))
@@ -196,8 +200,8 @@ func receiverContracts(ctx context.Context, d *Driver) (string, error) {
 		{"what lies above the range", "invoice", `"body":{"number":"A1","cents":100001}`, "/cents", "maximum"},
 		{"an earlier version", "invoice", `"version":1,"body":{"old":"x"}`, "", "accepts"},
 	}
-	return fmt.Sprintf("what the receiver's type accepts reaches it; %d messages that their sender may publish, and that lack a member it needs, are too "+
-			"large, out of range or of an old version, never do", len(list)),
+	return fmt.Sprintf("what the receiver's type accepts reaches it; %d messages that their sender may publish, and that lack a member "+
+			"it needs, are too large, out of range or of an old version, never do", len(list)),
 		wrong(taken, m.refuses(ctx, "contract", list))
 }
 
@@ -213,19 +217,23 @@ func strictDecoding(ctx context.Context, d *Driver) (string, error) {
 		{"null for what need not be there", "invoice", `"body":{"number":"A1","cents":42,"file":null}`, "/file", "type"},
 		{"a member that nobody named", "invoice", `"body":{"number":"A1","cents":42,"note":"x"}`, "/note", "additionalProperties"},
 		{"a path that leads out", "invoice", `"body":{"number":"A1","cents":42,"file":"../../etc/passwd"}`, "/file", "format"},
-		{"a path that leads out, escaped", "invoice", `"body":{"number":"A1","cents":42,"file":"a/%2e%2e/%2e%2e/b"}`, "/file", "format"},
+		{"a way out, escaped", "invoice", `"body":{"number":"A1","cents":42,"file":"a/%2e%2e/%2e%2e/b"}`, "/file", "format"},
 	}
-	refused := m.refuses(ctx, "schema", list)
+	if err := wrong(taken, m.refuses(ctx, "schema", list)); err != nil {
+		return "", err
+	}
 	torn := []string{`{"number":"A\x1","cents":42}`, `{"number":"\ud800","cents":42}`, `{"number":"A1","number":"A2","cents":42}`,
 		`{"number":"A1","cents":9007199254740993}`}
 	for _, body := range torn { // read in one way only, or not at all
-		if got := m.bill(ctx, body); got.Status != 400 && got.Member("violation.keyword") != "decode" || m.waiting(ctx, "checker") != "[]" {
+		if got := m.bill(ctx, body); got.Status != 400 && got.Member("violation.keyword") != "decode" {
 			return "", fmt.Errorf("%s is answered %d %s", body, got.Status, got.Text)
 		}
 		m.Pass(11 * time.Minute)
 	}
-	return fmt.Sprintf("%d messages with a wrong type, null, a member or path that is not meant to be, and %d with bad escapes, members twice or numbers "+
-		"that lose digits, are refused as they stand; the same without reaches its receiver", len(list), len(torn)), wrong(taken, refused)
+	waits := m.waiting(ctx, "checker")
+	return fmt.Sprintf("%d messages with a wrong type, null, a member or path that is not meant to be, and %d with bad escapes, members "+
+			"twice or numbers that lose digits, are refused as they stand; the same without reaches its receiver", len(list), len(torn)),
+		unless(waits == "[]", "what was refused waits: %s", waits)
 }
 
 // picture is a PNG of one grey dot, with a comment if there is one.
@@ -264,7 +272,8 @@ func modalities(ctx context.Context, d *Driver) (string, error) {
 	}{
 		{"image/png", picture(orders), "orders"},
 		{"image/png", []byte("%PDF-1.7\n%%EOF"), "mismatch"}, // a document that is said to be a picture
-		{"application/pdf", []byte("%PDF-1.7\n1 0 obj\n<< /Type /Catalog /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>\nendobj\n%%EOF"), "active"},
+		{"application/pdf", []byte("%PDF-1.7\n1 0 obj\n<< /Type /Catalog /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>\n" +
+			"endobj\n%%EOF"), "active"},
 	} {
 		got := m.scan(ctx, bad.media, bad.data)
 		if got.Member("answer") != "deny" || got.Member("violation.keyword") != bad.keyword || m.waiting(ctx, "checker") != "[]" {
@@ -272,7 +281,8 @@ func modalities(ctx context.Context, d *Driver) (string, error) {
 		}
 		m.Pass(11 * time.Minute)
 	}
-	for media, data := range map[string]string{"audio/wav": "RIFF\x24\x00\x00\x00WAVEfmt ", "video/mp4": "\x00\x00\x00\x18ftypmp42"} {
+	sealed := map[string]string{"audio/wav": "RIFF\x24\x00\x00\x00WAVEfmt ", "video/mp4": "\x00\x00\x00\x18ftypmp42"}
+	for media, data := range sealed {
 		sent := m.scan(ctx, media, []byte(data))
 		asked, err := m.unread(ctx, sent)
 		if err != nil {
@@ -291,10 +301,10 @@ func modalities(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	_, looked := m.Order(ctx, "ada", "approve", asked)
-	text := m.takes(ctx, "checker", m.send(ctx, "reader", "checker", "scan", `"media":"text/plain","text":"Invoice A1, due in May"`))
-	return "an order in a picture's metadata, a document that is said to be a picture and one that runs something are refused before their receiver " +
-			"hears of them; a picture, sound and film wait for a person, whose yes lets the one through; a text passes", wrong(looked, text,
-			m.takes(ctx, "checker", plain))
+	text := m.send(ctx, "reader", "checker", "scan", `"media":"text/plain","text":"Invoice A1, due in May"`)
+	return "an order in a picture's metadata, a document that is said to be a picture and one that runs something are refused before " +
+			"their receiver hears of them; a picture, sound and film wait for a person, whose yes lets the one through; a text passes",
+		wrong(looked, m.takes(ctx, "checker", text), m.takes(ctx, "checker", plain))
 }
 
 // unread is the request that a person is asked with before what nobody could look into is received.
@@ -304,8 +314,9 @@ func (m *mailroom) unread(ctx context.Context, sent Reply) (request string, err 
 	}
 	waits := m.waiting(ctx, "checker")
 	got := m.receive(ctx, "checker", sent.Member("message.id"))
-	return got.Member("request"), wrong(unless(strings.Contains(waits, `"status":"quarantined"`), "it is not quarantined: %s", waits),
-		unless(got.Member("answer") == "deny" && got.Member("request") != "" && got.Member("data") == "", "its receiver is answered %d %s", got.Status, got.Text))
+	request = got.Member("request")
+	return request, wrong(unless(strings.Contains(waits, `"status":"quarantined"`), "it is not quarantined: %s", waits),
+		unless(got.Member("answer") == "deny" && request != "" && got.Member("data") == "", "its receiver is answered %d %s", got.Status, got.Text))
 }
 
 func attestedSteps(ctx context.Context, d *Driver) (string, error) {
@@ -319,43 +330,50 @@ func attestedSteps(ctx context.Context, d *Driver) (string, error) {
 		return m.send(ctx, "checker", "payer", "payment", fmt.Sprintf(`"body":%s,"follows":[%q]`, body, first.Member("message.id")))
 	}
 	second := pay(`{"cents":500}`)
-	steps := second.Member("message.steps")
-	attested := second.Member("message.steps.0.agent") == "reader" && second.Member("message.steps.1.agent") == "checker" &&
-		second.Member("message.steps.0.valid") == "true" && second.Member("message.steps.1.valid") == "true" &&
-		second.Member("message.steps.0.content") == first.Member("message.digest") && first.Member("message.digest") != ""
 	before := m.receive(ctx, "payer", second.Member("message.id"))
+	sound := wrong(attestations(first, second), unless(received.Member("answer") == "allow", "the first is not received: %s", received.Text),
+		unless(before.Member("answer") == "allow", "the second is not received: %s", before.Text))
 	late := pay(`{"cents":100}`)
 	kept := m.waiting(ctx, "payer")
 	broken := pay(`{"cents":"a secret sum"}`)
 	after := m.waiting(ctx, "payer")
-	waits := m.receive(ctx, "payer", late.Member("message.id"))
-	more := pay(`{"cents":100}`)
-	upstream := m.bill(ctx, `{"number":"A2","cents":500}`)
-	events := m.Events(ctx, "MESSAGE")
-	blamed := ""
-	for _, line := range strings.Split(events, "\n") {
-		if strings.Contains(line, `"halted":true`) {
-			blamed = line
-		}
-	}
 	halted := func(what string, r Reply) error {
 		return unless(r.Member("answer") == "deny" && strings.Contains(r.Text, "step 2, of the agent checker") && r.Member("body") == "",
 			"%s is answered %d %s", what, r.Status, r.Text)
 	}
+	stopped := wrong(halted("one that waited", m.receive(ctx, "payer", late.Member("message.id"))),
+		halted("a sound one behind it", pay(`{"cents":100}`)), halted("one of the step before", m.bill(ctx, `{"number":"A2","cents":500}`)))
+	named := m.blamed(ctx)
 	next, err := mail(ctx, d, "pipeline", 3)
 	if err != nil {
 		return "", err
 	}
-	return "each message carries an attestation of every step; the checker's that violates its schema never reaches the payer, nothing more goes through " +
-			"that orchestration, the log blames step 2 of the checker, and another orchestration goes on", wrong(
-			unless(received.Member("answer") == "allow" && before.Member("answer") == "allow", "sound steps are not received: %s; %s", received.Text, before.Text),
-			unless(attested, "the steps are attested as %s", steps),
-			unless(broken.Member("answer") == "deny" && broken.Member("violation.agent") == "checker" && broken.Member("violation.step") == "2" &&
-				broken.Member("violation.at") == "/cents", "the violation is answered %d %s", broken.Status, broken.Text),
-			unless(strings.Count(kept, `"id":`) == strings.Count(after, `"id":`), "what the payer is told of goes from %s to %s", kept, after),
-			halted("one that waited", waits), halted("a sound one behind it", more), halted("one of the step before", upstream),
-			unless(strings.Contains(blamed, `"agent":"checker"`) && strings.Contains(blamed, `"step":2`) && !strings.Contains(events, "a secret sum"),
-				"the log says %s", blamed),
-			unless(strings.Contains(m.Events(ctx, "ALERT"), "pipeline-halted"), "no alert was recorded"),
+	return "each message carries an attestation of every step; the checker's that violates its schema never reaches the payer, nothing " +
+			"more goes through that orchestration, the log blames step 2 of the checker, and another orchestration goes on",
+		wrong(sound, unless(broken.Member("answer") == "deny" && broken.Member("violation.agent") == "checker" &&
+			broken.Member("violation.step") == "2" && broken.Member("violation.at") == "/cents", "the violation is answered %d %s",
+			broken.Status, broken.Text), unless(strings.Count(kept, `"id":`) == strings.Count(after, `"id":`),
+			"what the payer is told of goes from %s to %s", kept, after), stopped, named,
 			next.takes(ctx, "checker", next.bill(ctx, `{"number":"A1","cents":500}`)))
+}
+
+// attestations is a fault unless the second message carries what is attested of the first and of itself.
+func attestations(first, second Reply) error {
+	content := first.Member("message.digest")
+	return unless(second.Member("message.steps.0.agent") == "reader" && second.Member("message.steps.1.agent") == "checker" &&
+		second.Member("message.steps.0.valid") == "true" && second.Member("message.steps.1.valid") == "true" &&
+		content != "" && second.Member("message.steps.0.content") == content, "the steps are attested as %s", second.Text)
+}
+
+// blamed is a fault unless log and alert name the checker's step, without what was in it.
+func (m *mailroom) blamed(ctx context.Context) error {
+	events, at := m.Events(ctx, "MESSAGE"), ""
+	for _, line := range strings.Split(events, "\n") {
+		if strings.Contains(line, `"halted":true`) {
+			at = line
+		}
+	}
+	return wrong(unless(strings.Contains(at, `"agent":"checker"`) && strings.Contains(at, `"step":2`), "the log says %q", at),
+		unless(!strings.Contains(events, "a secret sum"), "the log repeats what was refused"),
+		unless(strings.Contains(m.Events(ctx, "ALERT"), "pipeline-halted"), "no alert was recorded"))
 }

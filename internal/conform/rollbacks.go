@@ -18,10 +18,11 @@ type deskJob struct {
 	uses  int // the number, from 1, of the job whose output its agent says that it uses
 }
 
-// deskJobs: what the scout writes down is wrong. The clerk makes a report of it; the mailer reads that, pays, and writes to a customer. The
-// bystander does something else.
+// deskJobs: what the scout writes down is wrong. The clerk makes a report of it; the mailer reads that, pays, and writes to a customer.
+// The bystander does something else.
 var deskJobs = []deskJob{
-	{"scout", Action{"kind": "file", "tool": "write", "arguments": map[string]any{"path": "/srv/desk/facts.json", "content": "{}"}}, "r1", 0},
+	{"scout", Action{"kind": "file", "tool": "write", "arguments": map[string]any{"path": "/srv/desk/facts.json", "content": "{}"}},
+		"r1", 0},
 	{"clerk", Action{"kind": "shell", "input": "cat facts.json > report.md"}, "r2", 0},
 	{"mailer", Action{"kind": "file", "tool": "read", "arguments": map[string]any{"path": "/srv/desk/report.md"}}, "r3", 0},
 	{"mailer", Tool("mcp__bank__transfer", map[string]any{"amount": 100, "currency": "EUR", "to": "acme"}), "r3", 0},
@@ -47,7 +48,8 @@ func (h *House) carryOut(ctx context.Context, jobs []deskJob) (events []string, 
 		if got.Answer != "allow" {
 			return nil, fmt.Errorf("what %s does is answered %d %s by %s: %s", job.agent, got.Status, got.Answer, got.Rule, got.Reason)
 		}
-		told := h.Call(ctx, job.agent, "POST", "/v1/outcome", map[string]any{"event_id": got.Event, "run": job.run, "outcome": "success"})
+		outcome := map[string]any{"event_id": got.Event, "run": job.run, "outcome": "success"}
+		told := h.Call(ctx, job.agent, "POST", "/v1/outcome", outcome)
 		if told.Status != 200 {
 			return nil, fmt.Errorf("an outcome is answered %d %s", told.Status, told.Text)
 		}
@@ -91,21 +93,24 @@ resolutions:
 	_, apart := h.Expect(ctx, "bystander", Shell("cat notes.txt"), "allow")
 	ended, told := h.stepsTold(ctx, id)
 	log := h.Events(ctx, "ROLLBACK_ENDED")
-	return "of a bad fact that went from one agent to a second and a third, all five actions are found from the log, the last one first, and nobody else's; " +
-			"the three are isolated, what can be put back is, the payment is compensated, and what stays is named", wrong(told, apart,
+	return "of a bad fact that went from one agent to a second and a third, all five actions are found from the log, the last one " +
+			"first, and nobody else's; the three are isolated, what can be put back is, the payment is compensated, and what stays is named", wrong(told, apart,
 			unless(unordered.Code != 0, "an operator who is no admin orders it"),
 			unless(len(stopped) == 3, "only %q are isolated", stopped),
 			unless(strings.Contains(ended, "has ended") && strings.Contains(ended, "mailer: message customer@example.com") &&
 				strings.Contains(ended, "clerk: the printed report"), "at its end it says: %s", ended),
-			unless(strings.Contains(log, "customer@example.com") && strings.Contains(log, "the printed report"), "the log does not say what stays: %s", log))
+			unless(strings.Contains(log, "customer@example.com") && strings.Contains(log, "the printed report"),
+				"the log does not say what stays: %s", log))
 }
 
 // planned is a fault unless the plan has what each did, the last first, with how it is undone, and nothing of the bystander's.
 func planned(plan string) error {
 	at := 0
-	for _, part := range []string{"5 actions of 3 agents", "1. ", "mailer: send_email", "its agent says that it uses this", "irreversible, by person",
-		"2. ", "mailer: mcp__bank__transfer", "compensate, by person", "mcp__bank__refund", "3. ", "mailer: read /srv/desk/report.md [certain]",
-		"4. ", "clerk: cat facts.json > report.md [certain]", "reverse, by person", "5. ", "scout: write /srv/desk/facts.json [compromised]",
+	for _, part := range []string{"5 actions of 3 agents", "1. ", "mailer: send_email", "its agent says that it uses this",
+		"irreversible, by person", "2. ", "mailer: mcp__bank__transfer", "compensate, by person", "mcp__bank__refund",
+		"3. ", "mailer: read /srv/desk/report.md [certain]",
+		"4. ", "clerk: cat facts.json > report.md [certain]", "reverse, by person",
+		"5. ", "scout: write /srv/desk/facts.json [compromised]",
 		"reverse, by person", "what stays whatever anybody does:", "mailer: message customer@example.com"} {
 		n := strings.Index(plan[at:], part)
 		if n < 0 {
