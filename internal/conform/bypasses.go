@@ -23,8 +23,8 @@ sh -c 'sleep 0 & kill $!; wait; true'
 sh -c 'test -n "$PATH" && date && id'
 mkdir -p /tmp/second`
 
-// waysRound are what is tried from inside to get at the caps, with the settings, rules, keys and files behind them, servers, clock,
-// limits and processes. None may work; what the last one writes may not be there outside.
+// waysRound are what is tried from inside to get at the caps, with the settings, rules, keys and files behind them, servers,
+// clock, limits and processes. None may work; what the last one writes may not be there outside.
 const waysRound = `cat "$home/interlock.db"
 ls "$home"
 sh -c 'echo x >>"$home/interlock.db"'
@@ -88,8 +88,8 @@ limits:
 	_, after := h.Expect(ctx, "clerk", Shell("cat j"), "deny")
 	_, others := h.Expect(ctx, "other", Shell("cat a"), "allow")
 	verified := h.CLI(ctx, "", "audit", "verify")
-	return fmt.Sprintf("of %d readings at once exactly %d pass; other runs, directories and names, an agent's own word, %d ways from inside "+
-			"its sandbox and a restart give no more; another agent has room of its own", of, passed, tried), wrong(
+	return fmt.Sprintf("of %d readings at once exactly %d pass; other runs, directories and names, an agent's own word, %d ways "+
+			"from inside its sandbox and a restart give no more; another agent has room of its own", of, passed, tried), wrong(
 			unless(passed == 3, "of %d readings at once %d pass", of, passed), doors, inside, after, others,
 			unless(verified.Code == 0, "the log is no longer sound: %s", verified.Err))
 }
@@ -137,7 +137,8 @@ func (h *House) roundInside(ctx context.Context) (tried int, err error) {
 		return 0, fmt.Errorf("finding this program: %w", err)
 	}
 	host, port, _ := strings.Cut(strings.TrimPrefix(h.API, "http://"), ":")
-	texts := map[string]string{"home": h.Home, "host": host, "port": port, "token": h.tokens["clerk"], "program": own, "try": tryAll}
+	texts := map[string]string{"home": h.Home, "host": host, "port": port, "token": h.tokens["clerk"],
+		"program": own, "try": tryAll}
 	for name, text := range texts {
 		if err := h.leave(name, text+"\n"); err != nil {
 			return 0, err

@@ -181,7 +181,8 @@ func outputSchemas(ctx context.Context, d *Driver) (string, error) {
 		{"what the type does not publish", "rumour", `"body":{}`, "", "publishes"},
 	}
 	return fmt.Sprintf("what is as its schema says is sent in version %s and received; %d messages that violate it, in what is "+
-			"missing, type, length, value, depth or version, are refused with the place and kept nowhere", whole.Member("message.version"), len(list)),
+			"missing, type, length, value, depth or version, are refused with the place and kept nowhere",
+			whole.Member("message.version"), len(list)),
 		wrong(taken, named, unless(whole.Member("message.version") == "2", "the version is not said: %s", whole.Text),
 			unless(strings.HasPrefix(whole.Member("message.steps.0.schema"), "sha256:"), "the schema is not said: %s", whole.Text),
 			m.refuses(ctx, "schema", list))
@@ -200,8 +201,8 @@ func receiverContracts(ctx context.Context, d *Driver) (string, error) {
 		{"what lies above the range", "invoice", `"body":{"number":"A1","cents":100001}`, "/cents", "maximum"},
 		{"an earlier version", "invoice", `"version":1,"body":{"old":"x"}`, "", "accepts"},
 	}
-	return fmt.Sprintf("what the receiver's type accepts reaches it; %d messages that their sender may publish, and that lack a member "+
-			"it needs, are too large, out of range or of an old version, never do", len(list)),
+	return fmt.Sprintf("what the receiver's type accepts reaches it; %d messages that their sender may publish, and that lack "+
+			"a member it needs, are too large, out of range or of an old version, never do", len(list)),
 		wrong(taken, m.refuses(ctx, "contract", list))
 }
 
@@ -231,8 +232,9 @@ func strictDecoding(ctx context.Context, d *Driver) (string, error) {
 		m.Pass(11 * time.Minute)
 	}
 	waits := m.waiting(ctx, "checker")
-	return fmt.Sprintf("%d messages with a wrong type, null, a member or path that is not meant to be, and %d with bad escapes, members "+
-			"twice or numbers that lose digits, are refused as they stand; the same without reaches its receiver", len(list), len(torn)),
+	return fmt.Sprintf("%d messages with a wrong type, null, a member or path that is not meant to be, and %d with bad escapes, "+
+			"members twice or numbers that lose digits, are refused as they stand; the same without reaches its receiver",
+			len(list), len(torn)),
 		unless(waits == "[]", "what was refused waits: %s", waits)
 }
 
@@ -302,8 +304,8 @@ func modalities(ctx context.Context, d *Driver) (string, error) {
 	}
 	_, looked := m.Order(ctx, "ada", "approve", asked)
 	text := m.send(ctx, "reader", "checker", "scan", `"media":"text/plain","text":"Invoice A1, due in May"`)
-	return "an order in a picture's metadata, a document that is said to be a picture and one that runs something are refused before " +
-			"their receiver hears of them; a picture, sound and film wait for a person, whose yes lets the one through; a text passes",
+	return "an order in a picture's metadata, a document that is said to be a picture and one that runs something are refused " +
+			"before their receiver hears of them; a picture, sound and film wait for a person, whose yes lets one through; a text passes",
 		wrong(looked, m.takes(ctx, "checker", text), m.takes(ctx, "checker", plain))
 }
 
@@ -316,7 +318,8 @@ func (m *mailroom) unread(ctx context.Context, sent Reply) (request string, err 
 	got := m.receive(ctx, "checker", sent.Member("message.id"))
 	request = got.Member("request")
 	return request, wrong(unless(strings.Contains(waits, `"status":"quarantined"`), "it is not quarantined: %s", waits),
-		unless(got.Member("answer") == "deny" && request != "" && got.Member("data") == "", "its receiver is answered %d %s", got.Status, got.Text))
+		unless(got.Member("answer") == "deny" && request != "" && got.Member("data") == "",
+			"its receiver is answered %d %s", got.Status, got.Text))
 }
 
 func attestedSteps(ctx context.Context, d *Driver) (string, error) {
@@ -331,25 +334,27 @@ func attestedSteps(ctx context.Context, d *Driver) (string, error) {
 	}
 	second := pay(`{"cents":500}`)
 	before := m.receive(ctx, "payer", second.Member("message.id"))
-	sound := wrong(attestations(first, second), unless(received.Member("answer") == "allow", "the first is not received: %s", received.Text),
+	sound := wrong(attestations(first, second),
+		unless(received.Member("answer") == "allow", "the first is not received: %s", received.Text),
 		unless(before.Member("answer") == "allow", "the second is not received: %s", before.Text))
 	late := pay(`{"cents":100}`)
 	kept := m.waiting(ctx, "payer")
 	broken := pay(`{"cents":"a secret sum"}`)
 	after := m.waiting(ctx, "payer")
 	halted := func(what string, r Reply) error {
-		return unless(r.Member("answer") == "deny" && strings.Contains(r.Text, "step 2, of the agent checker") && r.Member("body") == "",
-			"%s is answered %d %s", what, r.Status, r.Text)
+		return unless(r.Member("answer") == "deny" && r.Member("body") == "" &&
+			strings.Contains(r.Text, "step 2, of the agent checker"), "%s is answered %d %s", what, r.Status, r.Text)
 	}
 	stopped := wrong(halted("one that waited", m.receive(ctx, "payer", late.Member("message.id"))),
-		halted("a sound one behind it", pay(`{"cents":100}`)), halted("one of the step before", m.bill(ctx, `{"number":"A2","cents":500}`)))
+		halted("a sound one behind it", pay(`{"cents":100}`)),
+		halted("one of the step before", m.bill(ctx, `{"number":"A2","cents":500}`)))
 	named := m.blamed(ctx)
 	next, err := mail(ctx, d, "pipeline", 3)
 	if err != nil {
 		return "", err
 	}
-	return "each message carries an attestation of every step; the checker's that violates its schema never reaches the payer, nothing " +
-			"more goes through that orchestration, the log blames step 2 of the checker, and another orchestration goes on",
+	return "each message carries an attestation of every step; the checker's that violates its schema never reaches the payer, " +
+			"nothing more goes through that orchestration, the log blames step 2 of the checker, and another orchestration goes on",
 		wrong(sound, unless(broken.Member("answer") == "deny" && broken.Member("violation.agent") == "checker" &&
 			broken.Member("violation.step") == "2" && broken.Member("violation.at") == "/cents", "the violation is answered %d %s",
 			broken.Status, broken.Text), unless(strings.Count(kept, `"id":`) == strings.Count(after, `"id":`),

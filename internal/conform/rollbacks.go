@@ -18,8 +18,8 @@ type deskJob struct {
 	uses  int // the number, from 1, of the job whose output its agent says that it uses
 }
 
-// deskJobs: what the scout writes down is wrong. The clerk makes a report of it; the mailer reads that, pays, and writes to a customer.
-// The bystander does something else.
+// deskJobs: what the scout writes down is wrong. The clerk makes a report of it; the mailer reads that, pays, and writes to a
+// customer. The bystander does something else.
 var deskJobs = []deskJob{
 	{"scout", Action{"kind": "file", "tool": "write", "arguments": map[string]any{"path": "/srv/desk/facts.json", "content": "{}"}},
 		"r1", 0},
@@ -93,8 +93,9 @@ resolutions:
 	_, apart := h.Expect(ctx, "bystander", Shell("cat notes.txt"), "allow")
 	ended, told := h.stepsTold(ctx, id)
 	log := h.Events(ctx, "ROLLBACK_ENDED")
-	return "of a bad fact that went from one agent to a second and a third, all five actions are found from the log, the last one " +
-			"first, and nobody else's; the three are isolated, what can be put back is, the payment is compensated, and what stays is named", wrong(told, apart,
+	return "of a bad fact that went from one agent to a second and a third, all five actions are found from the log, the " +
+			"last one first, and nobody else's; the three are isolated, what can be put back is, the payment is compensated, and what " +
+			"stays is named", wrong(told, apart,
 			unless(unordered.Code != 0, "an operator who is no admin orders it"),
 			unless(len(stopped) == 3, "only %q are isolated", stopped),
 			unless(strings.Contains(ended, "has ended") && strings.Contains(ended, "mailer: message customer@example.com") &&
