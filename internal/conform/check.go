@@ -23,7 +23,8 @@ type Check struct {
 func Checks() []Check {
 	return slices.Concat(tier1Checks(), runChecks(), limitChecks(), breakerChecks(), phaseChecks(), stopChecks(), signalChecks(),
 		sandboxChecks(), peopleChecks(), logChecks(), gatewayChecks(), redTeamChecks(), maturityChecks(), planChecks(), recoveryChecks(),
-		oversightChecks(), budgetChecks(), keptChecks(), unusualChecks())
+		oversightChecks(), budgetChecks(), keptChecks(), unusualChecks(),
+		messagesChecks(), rollbackChecks(), bypassChecks())
 }
 
 // A Clause is one of the specification's, as spec/clauses.tsv and spec/gaps.tsv have it.
