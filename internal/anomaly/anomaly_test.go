@@ -271,8 +271,11 @@ func TestWeights(t *testing.T) {
 		t.Errorf("of nothing: %+v", s)
 	}
 	none, full := 0, 95
-	if s := w.Score(nil, anomaly.Told{Quality: &none}); s.Value != 100 {
+	if s := w.Score(nil, anomaly.Told{Quality: &none}); s.Value != 67 { // 0.20 of 0.30
 		t.Errorf("one that is known, at its worst: %d", s.Value)
+	}
+	if s := w.Score(nil, anomaly.Told{Context: &full}); s.Value != 33 {
+		t.Errorf("a full context alone, which has bounds of its own: %d", s.Value)
 	}
 	fine := 100
 	if s := w.Score(nil, anomaly.Told{Quality: &fine, Context: &full}); s.Value != 33 { // 0.10 of 0.30

@@ -132,6 +132,10 @@ func (p *Profile) grave(of []Dimension, usual Sum, known bool) string {
 	return ""
 }
 
+// leastWeight is what known dimensions are held against at least: one of them alone, such as how full a context is, says little about how
+// unusual everything is, and has bounds of its own.
+const leastWeight = .30
+
 // weighed is the sum of what is known by weight, held against what those weights come to.
 func weighed(of []Dimension) int {
 	sum, weights := 0.0, 0.0
@@ -140,10 +144,7 @@ func weighed(of []Dimension) int {
 			sum, weights = sum+d.Weight*clamp(d.Value), weights+d.Weight
 		}
 	}
-	if weights == 0 {
-		return 0
-	}
-	return int(math.Round(100 * sum / weights))
+	return int(math.Round(100 * sum / max(weights, leastWeight)))
 }
 
 func clamp(x float64) float64 { return min(max(x, 0), 1) }
