@@ -35,6 +35,7 @@ type house struct {
 	store   *faulty
 	key     *auditlog.PublicKey
 	now     time.Time
+	ticks   sync.Mutex // of the clock, where it moves while something is under way
 	guard   sync.Mutex // of alerts, which may come from several callers at once
 	alerts  []string
 	tiered  bool              // a tier of execution control is in force from the beginning
@@ -71,7 +72,11 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 		t.Fatal(err)
 	}
 	h := &house{t: t, key: sealer.Public(), now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	clock := func() time.Time { return h.now }
+	clock := func() time.Time {
+		h.ticks.Lock()
+		defer h.ticks.Unlock()
+		return h.now
+	}
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "interlock.db"), sqlite.Options{Sealer: sealer, Now: clock})
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,9 @@ func (h *house) decides(minutes, each int, took time.Duration) {
 func (h *house) slow(took time.Duration) {
 	h.store.commit = func(next func() (ledger.Receipt, error)) (ledger.Receipt, error) {
 		h.store.commit = nil
+		h.ticks.Lock()
 		h.now = h.now.Add(took)
+		h.ticks.Unlock()
 		return next()
 	}
 	h.propose("cat notes-1")
