@@ -14,8 +14,8 @@ import (
 type grantRange struct {
 	Type  string   `required:"" help:"The type of agents it is for." placeholder:"NAME"`
 	Tool  string   `required:"" help:"The one tool whose arguments are bounded." placeholder:"NAME"`
-	Where []string `required:"" help:"Bound of an argument, such as 'count <= 5', 'region in [\"eu\",\"us\"]' or 'to matches \"*@example.com\"'; all must hold. May be given more than once." sep:"none" placeholder:"CONDITION"`
-	Free  []string `help:"Argument that may be anything. A call with any other argument is not covered. May be given more than once." placeholder:"NAME"`
+	Where []string `required:"" help:"Bound of an argument, such as 'count <= 5'; all hold. May be repeated." sep:"none" placeholder:"CONDITION"`
+	Free  []string `help:"Argument that may be anything. A call with any other is not covered. May be repeated." placeholder:"NAME"`
 	Money string   `help:"What one call may commit at most, in one currency, such as 'EUR 500' or 'EUR 12.50'. Default: no money." placeholder:"AMOUNT"`
 	Times int      `help:"How often in all, at most 1000. Default: as often as it comes." placeholder:"N"`
 	For   string   `required:"" help:"How long, in whole days: 7d, 30d; at most 90d." placeholder:"TIME"`

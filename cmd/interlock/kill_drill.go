@@ -51,7 +51,8 @@ func (c *killDrill) Run(p *program) error {
 	}
 	defer backend.Close()
 	if _, any, err := backend.Killed(p.ctx); err != nil || any {
-		return errors.Join(err, interlock.Errorf(interlock.CodeConflict, "", "everything is stopped already, or an observer asks for it; that is no drill"))
+		return errors.Join(err, interlock.Errorf(interlock.CodeConflict, "",
+			"everything is stopped already, or an observer asks for it; that is no drill"))
 	}
 	begun := now().UTC().Truncate(time.Microsecond)
 	stop := ledger.Kill(ledger.KillHard, c.Reason, account.Name(), begun)
@@ -166,7 +167,8 @@ func (c *killDrill) release(p *program, backend *embedded.Backend) error {
 	if err != nil {
 		return err
 	}
-	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, admission.KillID(h), "the end of a drill: "+c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, admission.KillID(h), "the end of a drill: "+c.Reason,
+		interlock.Requester{})
 	if err == nil {
 		given, _, err = p.order(backend, c.orderFlags, given)
 	}

@@ -135,8 +135,9 @@ func (a *Admission) writeKill(ctx context.Context, h ledger.HoldBody) (ledger.Ho
 		}
 		named(&change, evidence)
 		if h.Mode == ledger.KillProposed {
-			return change, a.alarm(&change, interlock.Requester{Agent: "interlock"}, "kill-proposed", "an observer asks to stop everything, which happens at "+
-				h.Deadline.Format(time.RFC3339)+" unless an admin declines it (interlock kill release): "+h.Why)
+			return change, a.alarm(&change, interlock.Requester{Agent: "interlock"}, "kill-proposed",
+				"an observer asks to stop everything, which happens at "+
+					h.Deadline.Format(time.RFC3339)+" unless an admin declines it (interlock kill release): "+h.Why)
 		}
 		return change, a.alarm(&change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped: "+h.Why)
 	})

@@ -164,7 +164,8 @@ func TestOutputSchema(t *testing.T) {
 		{name: "too long", body: `{"number":"A123456789012345678901","cents":1}`, at: "/number", keyword: "maxLength"},
 		{name: "none of its values", body: `{"number":"A1","cents":1,"lines":[{"what":"goods"},{"what":"rent"}]}`, at: "/lines/1/what", keyword: "enum"},
 		{name: "missing further down", body: `{"number":"A1","cents":1,"lines":[{}]}`, at: "/lines/0/what", keyword: "required"},
-		{name: "too many", body: `{"number":"A1","cents":1,"lines":[{"what":"work"},{"what":"work"},{"what":"work"},{"what":"work"}]}`, at: "/lines", keyword: "maxItems"},
+		{name: "too many", body: `{"number":"A1","cents":1,"lines":[{"what":"work"},{"what":"work"},` +
+			`{"what":"work"},{"what":"work"}]}`, at: "/lines", keyword: "maxItems"},
 		{name: "another kind", body: `[]`, at: "", keyword: "type"},
 		{name: "a version nobody published", body: `{"number":"A1","cents":1}`, version: 3, at: "", keyword: "publishes"},
 	} {

@@ -68,7 +68,8 @@ func TestModality(t *testing.T) {
 	if err := h.approve(asked.Request, interlock.Allow); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.receive("checker", sent.Message); got.Answer.Answer != interlock.Allow || string(got.Content) != string(picture("made with a scanner")) {
+	if got := h.receive("checker", sent.Message); got.Answer.Answer != interlock.Allow ||
+		string(got.Content) != string(picture("made with a scanner")) {
 		t.Fatalf("%v %+v", got.Answer.Answer, got.Findings)
 	}
 	if again := h.receive("checker", sent.Message); again.Answer.Answer != interlock.Allow { // it has it
@@ -170,7 +171,8 @@ func TestIntegrityChain(t *testing.T) {
 		}
 	}
 	// Another orchestration goes on.
-	if _, err := h.EndRun(t.Context(), interlock.Requester{Agent: "reader"}, runs["reader"], interlock.RunEnd{Status: interlock.RunFailed}); err != nil {
+	if _, err := h.EndRun(t.Context(), interlock.Requester{Agent: "reader"}, runs["reader"],
+		interlock.RunEnd{Status: interlock.RunFailed}); err != nil {
 		t.Fatal(err)
 	}
 	root := h.run("reader", interlock.RunRequest{Task: "pay them again"})

@@ -84,9 +84,10 @@ func TestPeople(t *testing.T) {
 		want    int
 		trigger string
 	}{
-		"nothing waits":                     {learned(0), anomaly.Queue{}, anomaly.Fine, ""},
-		"it waits":                          {learned(1), anomaly.Queue{Waiting: 1, Oldest: within, Within: within}, anomaly.Fine, ""},
-		"half as long again":                {learned(1), anomaly.Queue{Waiting: 1, Oldest: 16 * time.Minute, Within: within}, anomaly.Degraded, "waiting"},
+		"nothing waits": {learned(0), anomaly.Queue{}, anomaly.Fine, ""},
+		"it waits":      {learned(1), anomaly.Queue{Waiting: 1, Oldest: within, Within: within}, anomaly.Fine, ""},
+		"half as long again": {learned(1), anomaly.Queue{Waiting: 1, Oldest: 16 * time.Minute, Within: within},
+			anomaly.Degraded, "waiting"},
 		"twice":                             {learned(1), anomaly.Queue{Waiting: 1, Oldest: 21 * time.Minute, Within: within}, anomaly.Down, "waiting"},
 		"five times":                        {learned(1), anomaly.Queue{Waiting: 1, Oldest: 51 * time.Minute, Within: within}, anomaly.Gone, "waiting"},
 		"for ever, where nobody says":       {learned(1), anomaly.Queue{Waiting: 1, Oldest: 51 * time.Hour}, anomaly.Fine, ""},

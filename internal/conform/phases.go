@@ -303,7 +303,8 @@ func phaseRace(ctx context.Context, d *Driver) (string, error) {
 			late++
 		}
 	}
-	return fmt.Sprintf("%d writes of 8 agents were let through before entry %s, with which the phase changed, and none after it", len(allowed), changed),
+	return fmt.Sprintf("%d writes of 8 agents were let through before entry %s, with which the phase changed, and none after it",
+			len(allowed), changed),
 		wrong(setErr, unless(changed != "" && len(allowed) > 0, "the race did not happen: %d writes, entry %q", len(allowed), changed),
 			unless(late == 0, "%d writes were let through after the phase had changed", late))
 }

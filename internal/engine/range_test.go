@@ -78,7 +78,8 @@ func TestRanges(t *testing.T) {
 	} {
 		q := question{rules: rules, snapshot: standing(), now: noon, findings: test.findings, analysis: impact.Analysis{Impacts: test.impacts},
 			action: interlock.Action{Kind: interlock.KindTool, Tool: "refund", Arguments: json.RawMessage(test.arguments)}}
-		q.snapshot.Agent = interlock.AgentRecord{ID: "one", Type: "clerk", Principal: "pat", Trust: interlock.TrustValidated, Created: noon.Add(-time.Hour)}
+		q.snapshot.Agent = interlock.AgentRecord{ID: "one", Type: "clerk", Principal: "pat", Trust: interlock.TrustValidated,
+			Created: noon.Add(-time.Hour)}
 		q.snapshot.Grants = []interlock.Grant{within}
 		if test.edit != nil {
 			test.edit(&q)

@@ -25,7 +25,8 @@ func point(start, at int, value string, attributes ...string) string {
 }
 
 func sum(name string, temporality int, points ...string) string {
-	return fmt.Sprintf(`{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"agent"}}]},"scopeMetrics":[{"metrics":[
+	return fmt.Sprintf(`{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name",`+
+		`"value":{"stringValue":"agent"}}]},"scopeMetrics":[{"metrics":[
 		{"name":%q,"sum":{"aggregationTemporality":%d,"isMonotonic":true,"dataPoints":[%s]}}]}]}]}`, name, temporality, strings.Join(points, ","))
 }
 
@@ -128,7 +129,8 @@ func TestRejected(t *testing.T) {
 		}
 	}
 	answer, err := otlp.Answer(otlp.Logs, otlp.Received{Rejected: 2}, false)
-	if read := (logspb.ExportLogsServiceResponse{}); err != nil || proto.Unmarshal(answer, &read) != nil || read.PartialSuccess.RejectedLogRecords != 2 {
+	if read := (logspb.ExportLogsServiceResponse{}); err != nil || proto.Unmarshal(answer, &read) != nil ||
+		read.PartialSuccess.RejectedLogRecords != 2 {
 		t.Errorf("%q, %v", answer, err)
 	}
 	if _, err := otlp.Receive(otlp.Metrics, []byte(`{"resourceMetrics": "hunter2"}`), true); err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -143,7 +145,8 @@ func TestRejected(t *testing.T) {
 // a name of a session or a service.
 func FuzzReceive(f *testing.F) {
 	f.Add("metrics", []byte(sum("claude_code.cost.usage", 1, point(1, 2, `"asDouble":0.5`, "user.email", "dana@example.com"))), true)
-	f.Add("logs", []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"eventName":"api_request","attributes":[{"key":"cost_usd","value":{"stringValue":"1"}}]}]}]}]}`), true)
+	f.Add("logs", []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"eventName":"api_request",`+
+		`"attributes":[{"key":"cost_usd","value":{"stringValue":"1"}}]}]}]}]}`), true)
 	f.Add("traces", []byte{10, 2, 18, 0}, false)
 	f.Fuzz(func(t *testing.T, signal string, body []byte, json bool) {
 		got, err := otlp.Receive(otlp.Signal(signal), body, json)
