@@ -26,6 +26,7 @@ var sameWord = map[string]string{
 	"Messages":        "message", "Violation": "message",
 	"Plans": "plan", "PlanRequest": "plan", "PlannedStep": "plan", "PlanStatus": "plan", "PlanRemark": "plan", "StepView": "plan",
 	"Runs": "run", "RunCheckpoint": "run", "RunConstraint": "run", "RunConstraintKind": "run", "RunKept": "run", "Checkpoints": "run",
+	"JudgeSubject": "judge", "JudgeQuestion": "judge", "Judgment": "judge", "JudgeFailure": "judge", "JudgeIdentity": "judge",
 	"SettledBy": "settled", "Settlement": "settled",
 }
 

@@ -1,0 +1,68 @@
+package interlock
+
+// A JudgeSubject says what a judge is asked about.
+type JudgeSubject string
+
+// The subjects. Each has a payload of its own kind, so that no judge takes one for another.
+const (
+	JudgeAction JudgeSubject = "action" // one action that no gate denies
+	JudgePlan   JudgeSubject = "plan"   // all steps of a plan before the first of them
+	JudgeOutput JudgeSubject = "output" // what a run made, before it is committed outside
+)
+
+// A JudgeQuestion is all that a judge learns beside its ground rules. It names no agent, user, run, call or time: equal actions of
+// different sessions are equal questions, and nothing that was said in one of them reaches the judge (ASA 9.1).
+type JudgeQuestion struct {
+	Subject JudgeSubject
+	Payload []byte // canonical JSON (RFC 8785), without secrets
+	Class   string // the class of action that its price is counted under; it is not sent
+}
+
+// A Judgment is what came of asking one judge. It can only object: an Allow takes nothing away from what gates found. The zero value
+// denies.
+type Judgment struct {
+	Judge   string       `json:"judge"`   // the judge's name in the settings
+	Verdict Verdict      `json:"verdict"` // Allow or Deny; Deny wherever there is a failure
+	Failure JudgeFailure `json:"failure,omitempty"`
+	Layer   int          `json:"layer,omitempty"`      // of the ground rule that it denies by: 1 to 4
+	Rule    string       `json:"rule_id,omitempty"`    // id of that ground rule
+	Reason  string       `json:"reason,omitempty"`     // for operators; an agent reads it only classified and redacted
+	Percent int          `json:"confidence,omitempty"` // how sure the judge says it is: 0 to 100
+
+	Model       string `json:"model,omitempty"`        // the pinned model that answered
+	GroundRules Digest `json:"ground_rules,omitempty"` // what it was held against
+	Prompt      Digest `json:"prompt,omitempty"`       // of the bytes that were sent
+	Response    Digest `json:"response,omitempty"`     // of the bytes that came back
+
+	TokensIn  int64  `json:"tokens_in,omitempty"`
+	TokensOut int64  `json:"tokens_out,omitempty"`
+	Cost      int64  `json:"cost,omitempty"`     // in millionths of one unit of the currency, such as millionths of a dollar
+	Currency  string `json:"currency,omitempty"` // ISO 4217
+	Micros    int64  `json:"micros,omitempty"`   // how long it took, in microseconds
+
+	Remembered bool `json:"remembered,omitempty"` // it is an earlier answer to the same question
+}
+
+// A JudgeFailure says why a judge gave no verdict. Each is a denial with a reason of its own.
+type JudgeFailure string
+
+// The failures.
+const (
+	JudgeMissing     JudgeFailure = "missing"     // none is configured
+	JudgeUnavailable JudgeFailure = "unavailable" // it could not be reached, or answered with an error
+	JudgeTimeout     JudgeFailure = "timeout"     // no answer within the time there was
+	JudgeMalformed   JudgeFailure = "malformed"   // the answer is not of the one form it may have
+	JudgeTooLong     JudgeFailure = "too-long"    // the question is longer than it may be; a person is asked
+	JudgeShed        JudgeFailure = "shed"        // too many questions were waiting
+	JudgeCanary      JudgeFailure = "canary"      // it judged wrongly what it is tested with
+	JudgeBreaker     JudgeFailure = "breaker"     // it failed too often, and is not asked for a while
+	JudgeSpent       JudgeFailure = "spent"       // its budget is used up
+	JudgeMoved       JudgeFailure = "moved"       // what it was asked about became another thing, twice
+)
+
+// A JudgeIdentity is what a judge's answers depend on beside the question. An answer is remembered for exactly one identity.
+type JudgeIdentity struct {
+	Name        string `json:"name"`         // in the settings
+	Model       string `json:"model"`        // the pinned model with its parameters
+	GroundRules Digest `json:"ground_rules"` // what it holds questions against
+}
