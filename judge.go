@@ -1,5 +1,7 @@
 package interlock
 
+import "context"
+
 // A JudgeSubject says what a judge is asked about.
 type JudgeSubject string
 
@@ -65,4 +67,11 @@ type JudgeIdentity struct {
 	Name        string `json:"name"`         // in the settings
 	Model       string `json:"model"`        // the pinned model with its parameters
 	GroundRules Digest `json:"ground_rules"` // what it holds questions against
+}
+
+// A Judge answers questions about what is to be done. It is stateless: an answer depends on the question and on its identity. Asking
+// never fails; why there was no verdict stands in the judgment.
+type Judge interface {
+	Identity() JudgeIdentity
+	Ask(ctx context.Context, q JudgeQuestion) Judgment
 }
