@@ -28,6 +28,7 @@ contract                                                < ruleset
 inject                                                  < modality
 modality, contract                                      < admission
 lex                                                     < inject
+inject                                                  < gate
 strictyaml, secret, inject                              < impact/fact
 impact/fact                                             < impact/know
 impact/know                                             < impact/place

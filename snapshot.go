@@ -33,6 +33,8 @@ type Snapshot struct {
 	Pin *Pin `json:"pin,omitempty"`
 	// what the registered run of the action rests on; nil: it names none, and its agent holds none that was delegated
 	Run *RunBasis `json:"run,omitempty"`
+	// what judges say of the action, in the order they were asked; none: none was asked, or what they said was of another
+	Judgments []Judgment `json:"judgments,omitempty"`
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may

@@ -108,6 +108,8 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 		Pin:    pinOf(standing, c.Upstream),
 		Run:    basisOf(c.Requester, standing, now),
 
+		Judgments: c.judging.said,
+
 		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, c.Requester, now),
 	}
@@ -274,6 +276,12 @@ type Config struct {
 	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
+	// optional: who is asked whether an action that no gate denies breaks the ground rules; all but the first only where much depends on
+	// it. Without one nothing passes under a profile that wants a judge's Allow
+	Judges    []interlock.Judge
+	JudgeWhen JudgeWhen // of which actions, where the profile does not want it of all
+	// how long an Allow of theirs is remembered for an equal action; 0: not at all. Their denials always are
+	JudgeWithin time.Duration
 	// optional: the log, for finding what is unusual in it; without it nobody looks
 	Log Log
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed

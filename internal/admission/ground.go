@@ -21,6 +21,7 @@ type ground struct {
 	tallies []ledger.TallyBody  // how much the agent and its type were decided lately, where breakers count
 	named   []interlock.Run     // every run that was read, those that have ended too
 	alive   ledger.AliveBody    // when the agent was heard last that a run is delegated to
+	judged  ledger.JudgedBody   // what judges said of the action before
 	context []ledger.SignalBody // what observers told of how full the run's context is
 }
 
@@ -143,6 +144,8 @@ func (a *Admission) extend(ctx context.Context, load loader, g *ground, operator
 			g.named = append(g.named, v)
 		case ledger.AliveBody:
 			g.alive = v
+		case ledger.JudgedBody:
+			g.judged = v
 		case ledger.SignalBody:
 			g.context = append(g.context, v)
 		}

@@ -92,6 +92,8 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
 	read := p.under.analyse(&p)
+	asked, heard := a.remembered(&p, read)
+	also = append(also, heard...)
 	on := func(ctx context.Context, load loader) (_ ground, err error) {
 		if g, err = a.groundBeside(ctx, load, &p, who, read, also...); err == nil {
 			err = a.extendUses(ctx, load, &g, &p, read.Impacts)
@@ -103,6 +105,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
+		p.recall(asked, g.judged, now)
 		if err := p.lookedAt(&g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
@@ -171,7 +174,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return change, a.alert(&change, p.Requester, invalid)
 	}
 	receipt, err := a.commitOn(ctx, true, on, build)
-	for p.objects(err) || a.healed(ctx, &p, err) {
+	for p.objects(err) || a.healed(ctx, &p, err) || a.consult(ctx, &p, err) {
 		receipt, err = a.commitOn(ctx, false, on, build)
 	}
 	if errors.Is(err, errUnsure) {
@@ -248,6 +251,9 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	if err == nil && len(limits) > 0 {
 		decision = judge(limits)
 	}
+	if err == nil {
+		err = a.unheard(p, analysis, &decision.Decision)
+	}
 	return decision, invalid, err
 }
 
@@ -304,7 +310,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream),
-		Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
+		Judgments: made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}
@@ -337,6 +343,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
 			At: now})...)
 	}
+	change.Writes = append(change.Writes, a.judged(&p, now)...)
 	for _, file := range wrote(&p, d) {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
 	}

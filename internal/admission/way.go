@@ -60,6 +60,7 @@ type Case struct {
 	healed  bool                  // it was looked whether something it is under has healed
 	first   first                 // what its agent's type has not used before
 
+	judging    judging                 // what judges said of it
 	deciding   []deciding              // what it decides that was decided before, or is from now on
 	committing []ledger.CommitmentBody // what becomes of that
 	committed  []auditlog.Committed    // as the log says it

@@ -21,7 +21,7 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	if p.under, err = a.inForce(ctx); err != nil {
 		return interlock.Answer{}, false
 	}
-	if a.config.Mode == interlock.Enforcing || p.Loop != nil || validate(p) != nil {
+	if a.config.Mode == interlock.Enforcing || len(a.config.Judges) > 0 || p.Loop != nil || validate(p) != nil {
 		return interlock.Answer{}, false
 	}
 	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, append(alsoRead(p), recentOf(p)...)...)

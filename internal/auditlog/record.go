@@ -22,18 +22,19 @@ type Record interface {
 // fields ASA 14.1 asks for: timestamp (the event's ts_recorded), action identifier (its event_id), user, proposed action,
 // gate 1, gate 2, final decision and execution; the last is completed by an OUTCOME event that names this one.
 type DecisionRecord struct {
-	Proposal interlock.Proposal // redacted
-	Decision interlock.Decision
-	Request  string                 // approval request that waits for a human
-	Recent   []interlock.PastAction // what the run had done before, as the snapshot held it
-	Orders   []string               // ids of the suppressions the snapshot held; their events hold the rest
-	Grants   []string               // ids of the grants the snapshot held; likewise
-	Trust    interlock.Trust        // of the agent at that moment
-	At       time.Time              // when it was decided
-	Block    string                 // id of the challenge that forbade the agent everything, as the snapshot held it
-	Pin      *interlock.Pin         // as the snapshot held it
-	Canary   bool                   // doctor made it, to see it refused
-	Gateway  bool                   // its question was left to Interlock's own gateway, which decides it again
+	Proposal  interlock.Proposal // redacted
+	Decision  interlock.Decision
+	Request   string                 // approval request that waits for a human
+	Recent    []interlock.PastAction // what the run had done before, as the snapshot held it
+	Orders    []string               // ids of the suppressions the snapshot held; their events hold the rest
+	Grants    []string               // ids of the grants the snapshot held; likewise
+	Trust     interlock.Trust        // of the agent at that moment
+	At        time.Time              // when it was decided
+	Block     string                 // id of the challenge that forbade the agent everything, as the snapshot held it
+	Pin       *interlock.Pin         // as the snapshot held it
+	Canary    bool                   // doctor made it, to see it refused
+	Gateway   bool                   // its question was left to Interlock's own gateway, which decides it again
+	Judgments []interlock.Judgment   // what judges said of it; their words redacted
 	// of a step that a monitored execution reports, of what a gateway would pass on, and how that failed before
 	Loop     *interlock.Loop
 	Upstream *interlock.Upstream
@@ -75,6 +76,7 @@ type (
 		Basis       *interlock.RunBasis    `json:"delegation,omitempty"`
 		Accountable string                 `json:"accountable_human,omitempty"`
 		Request     string                 `json:"request,omitempty"`
+		Judgments   []interlock.Judgment   `json:"judgments,omitempty"`
 		Decision    interlock.Decision     `json:"decision"`
 		Uses        []interlock.Taken      `json:"uses,omitempty"`
 		Used        []string               `json:"used_events,omitempty"`
@@ -158,7 +160,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		w.Execution = executionWire{Status: "handed_to_gateway", RecordedIn: string(interlock.EventOutcome),
 			Reason: "Interlock's own gateway decides it again, and asks"}
 	}
-	w.Gate1, w.Gate2 = gates(d) // of all findings, before the list is cut
+	w.Gate1, w.Gate2 = gates(d, r.Judgments) // of all findings, before the list is cut
 	for _, gate := range []*gateWire{&w.Gate1, &w.Gate2} {
 		gate.Rule, gate.Reason = c.text("rule", gate.Rule), c.text("reason", gate.Reason)
 	}
@@ -170,7 +172,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 	w.Decision = c.decision(d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
-	w.Commits, w.Plan = r.Commits, r.Plan
+	w.Commits, w.Plan, w.Judgments = r.Commits, r.Plan, c.judgments(r.Judgments)
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
 	w.Basis, w.Accountable, w.Used = r.Basis, r.Accountable, p.Uses
 	if d.Danger >= interlock.DangerDestructive {

@@ -1,18 +1,25 @@
 package auditlog
 
-import "interlock"
+import (
+	"slices"
 
-// gates splits a decision into what the deterministic gates and what the judge said.
-func gates(d interlock.Decision) (first, second gateWire) {
+	"interlock"
+)
+
+// gates splits a decision into what the deterministic gates and what judges said (ASA 14.1).
+func gates(d interlock.Decision, judgments []interlock.Judgment) (first, second gateWire) {
 	second = gateWire{Result: "not_run", Reason: "no judge was asked"}
-	result := interlock.Allow
-	judged, objected := false, false
+	result, judge := interlock.Allow, interlock.Allow
+	judged, objected := len(judgments) > 0, false
+	if judged {
+		second = gateWire{Result: judge.String(), Reason: judgments[0].Reason}
+	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		named := gateWire{Result: f.Verdict.String(), Rule: f.Rule, Layer: f.Layer, Reason: f.Reason}
 		if f.Gate == judgeGate {
-			if !judged || f.Verdict.String() != second.Result {
-				second = named
+			if f.Verdict.Compare(judge) > 0 {
+				judge, second = f.Verdict, named
 			}
 			judged = true
 			continue
@@ -25,6 +32,22 @@ func gates(d interlock.Decision) (first, second gateWire) {
 	if !objected && !judged {
 		result = d.Verdict
 	}
+	switch {
+	case judged:
+	case d.Mode == interlock.Logging || d.Mode == interlock.Disabled:
+		second.Reason = "no judge is asked in the mode " + d.Mode.String()
+	case result.Compare(interlock.Deny) >= 0:
+		second.Reason = "no judge was asked about what gate 1 denies"
+	}
 	first.Result = result.String()
 	return first, second
+}
+
+// judgments are shortened where they speak; what says who judged, by what and at which price stays whole.
+func (c *cutter) judgments(said []interlock.Judgment) []interlock.Judgment {
+	out := slices.Clone(said)
+	for n := range out {
+		out[n].Reason, out[n].Rule = c.text("judgments.reason", out[n].Reason), c.text("judgments.rule_id", out[n].Rule)
+	}
+	return out
 }

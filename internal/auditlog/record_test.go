@@ -52,11 +52,18 @@ func sealRecord(t *testing.T, kind interlock.EventType, r auditlog.Record) (even
 
 // ASA 14.1: every evaluation's record holds the eight fields, whatever was decided.
 func TestRecordHoldsWhatASAAsks(t *testing.T) {
-	spec.Covers(t, "ASA-14.1-1", "ASA-14.1-2", "ASA-14.1-3", "ASA-14.1-4", "ASA-14.1-5", "ASA-14.1-7", "ASA-14.2-1")
+	spec.Covers(t, "ASA-14.1-1", "ASA-14.1-2", "ASA-14.1-3", "ASA-14.1-4", "ASA-14.1-5", "ASA-14.1-6", "ASA-14.1-7", "ASA-14.2-1")
 	objection := interlock.Finding{Gate: "rules", Rule: "fs.delete", Layer: 2, Verdict: interlock.Ask, Reason: "it deletes files"}
 	stop := interlock.Finding{Gate: "rules", Rule: "fs.delete-system", Layer: 1, Verdict: interlock.Deny, Reason: "it deletes the system"}
 	judged := interlock.Finding{Gate: "judge", Rule: "judge", Layer: 4, Verdict: interlock.Deny, Reason: "it hides what it does"}
 	notRun := map[string]any{"result": "not_run", "reason": "no judge was asked"}
+	ended := map[string]any{"result": "not_run", "reason": "no judge was asked about what gate 1 denies"}
+	allowed := decided(interlock.Allow, interlock.Allow)
+	allowed.Judgments = []interlock.Judgment{{Judge: "main", Verdict: interlock.Allow, Reason: "it only reads"}}
+	heard := decided(interlock.Deny, interlock.Deny, judged)
+	heard.Judgments = []interlock.Judgment{{Judge: "main", Verdict: interlock.Deny, Layer: 4, Rule: "L4.honest", Reason: "it hides"}}
+	off := decided(interlock.Allow, interlock.Allow)
+	off.Decision.Mode = interlock.Logging
 	awaited := map[string]any{"status": "awaited", "recorded_in": "OUTCOME"}
 	refused := map[string]any{"status": "not_run", "reason": "the action was not allowed"}
 	for _, test := range []struct {
@@ -71,10 +78,16 @@ func TestRecordHoldsWhatASAAsks(t *testing.T) {
 		{"ask", interlock.EventReviewRequest, decided(interlock.Ask, interlock.Ask, objection),
 			map[string]any{"result": "ask", "rule": "fs.delete", "layer": 2.0, "reason": "it deletes files"}, notRun, "ask", refused},
 		{"deny", interlock.EventBlock, decided(interlock.Deny, interlock.Deny, stop, objection),
-			map[string]any{"result": "deny", "rule": "fs.delete-system", "layer": 1.0, "reason": "it deletes the system"}, notRun, "deny", refused},
-		{"deny without a finding", interlock.EventBlock, decided(interlock.Deny, interlock.Deny), map[string]any{"result": "deny"}, notRun, "deny", refused},
+			map[string]any{"result": "deny", "rule": "fs.delete-system", "layer": 1.0, "reason": "it deletes the system"}, ended, "deny", refused},
+		{"deny without a finding", interlock.EventBlock, decided(interlock.Deny, interlock.Deny), map[string]any{"result": "deny"}, ended, "deny", refused},
 		{"monitored", interlock.EventBlock, decided(interlock.Deny, interlock.Allow, stop),
-			map[string]any{"result": "deny", "rule": "fs.delete-system", "layer": 1.0, "reason": "it deletes the system"}, notRun, "allow", awaited},
+			map[string]any{"result": "deny", "rule": "fs.delete-system", "layer": 1.0, "reason": "it deletes the system"}, ended, "allow", awaited},
+		{"judge allows", interlock.EventDecision, allowed, map[string]any{"result": "allow"},
+			map[string]any{"result": "allow", "reason": "it only reads"}, "allow", awaited},
+		{"judge is heard and denies", interlock.EventBlock, heard, map[string]any{"result": "allow"},
+			map[string]any{"result": "deny", "rule": "judge", "layer": 4.0, "reason": "it hides what it does"}, "deny", refused},
+		{"nothing is evaluated", interlock.EventDecision, off, map[string]any{"result": "allow"},
+			map[string]any{"result": "not_run", "reason": "no judge is asked in the mode logging"}, "allow", awaited},
 		{"judge denies", interlock.EventBlock, decided(interlock.Deny, interlock.Deny, judged), map[string]any{"result": "allow"},
 			map[string]any{"result": "deny", "rule": "judge", "layer": 4.0, "reason": "it hides what it does"}, "deny", refused},
 	} {

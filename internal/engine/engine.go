@@ -90,7 +90,9 @@ func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock
 	}
 	found = wanted(gates, found, rules, snapshot, action, analysis)
 	found, notices := suppressed(gates, found, rules, &snapshot, action, analysis, d.Danger, now)
-	d.Findings = append(gate.Told(gates, ordered(gates, tried(sandboxed(found, snapshot), action)), action, analysis), notices...)
+	found = tried(sandboxed(found, snapshot), action)
+	found = append(found, gate.Judged(rules, &snapshot, verdict(found))...)
+	d.Findings = append(gate.Told(gates, ordered(gates, found), action, analysis), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)
 	d.Tier = tier(gates, d, snapshot.Loop)

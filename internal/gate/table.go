@@ -98,7 +98,7 @@ var rows = Table{
 	{Name: "commit", About: AboutRun, Each: true}, // admission finds these three: they need rows of what was decided, planned and done
 	{Name: "plan", About: AboutRun, Each: true},
 	{Name: "first", Each: true},
-	{Name: "judge", Counts: true},
+	{Name: NameJudge, Counts: true}, // it comes after all that may deny: see Judged
 	{Name: nameLimit, Check: Limit, Each: true},
 	{Name: NameBudget, Each: true}, // admission finds it: needs what was reported as used
 	{Name: "sandbox"},

@@ -50,6 +50,7 @@ const (
 	Profile    = "profile"    // how an agent, or a type, behaves, for finding what is unusual
 
 	RollbackStep = "rollback_step" // one action that is undone, and how that ended
+	Judged       = "judged"        // what judges said of an action
 	FirstUse     = "first_use"     // that agents of a type use a tool, or that somebody is asked whether they may
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
@@ -247,6 +248,8 @@ func Kinds() []Kind {
 			next: meterNext},
 		{Name: Budget, Writer: ByAction, Proved: "", Lives: "until the budget's time is over; for ever without one", swept: true,
 			body: of(budgetAbout, nil, nil), next: budgetNext},
+		{Name: Judged, Writer: ByAction, Proved: "", Lives: "a denial for ever, an Allow for as long as the settings say", swept: true,
+			body: of(judgedAbout, nil, nil)},
 		{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever",
 			body: of(firstUseAbout, nil, firstUseInto), next: firstUseNext, owner: firstUseOwner},
 	}

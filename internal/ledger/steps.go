@@ -307,6 +307,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
 		case RunCountBody:
 			r.Kind, r.Key = RunCount, v.Name
+		case JudgedBody:
+			r.Kind, r.Key = Judged, string(v.Key)
 		case FirstUseBody:
 			r.Kind, r.Key = FirstUse, v.key()
 		case interlock.Plan:

@@ -319,6 +319,9 @@ func (c *checker) profile(p *Profile, at string) error {
 	if p.About == "" || len(p.Rows) == 0 {
 		return c.doc.Errorf(at, "a profile needs about and rows")
 	}
+	if p.Judge != "" && p.Judge != JudgeRequired {
+		return c.doc.Errorf(at+"/judge", "judge is required, or left out where a judge can only object")
+	}
 	if p.Risk < 0 || p.Risk > 100 {
 		return c.doc.Errorf(at+"/risk", "risk is a score from 1 to 100, or 0 for never")
 	}

@@ -123,15 +123,23 @@ type Scope struct {
 
 // A Profile is a named preset: which base verdict each impact gets before anything objects.
 type Profile struct {
-	Name    string            `json:"name"`
-	About   string            `json:"about"`
-	Trust   interlock.Trust   `json:"trust"`           // of agents nobody has registered
-	Risk    int               `json:"risk,omitempty"`  // scores from here up are asked about; 0 is never
-	Reach   []interlock.Reach `json:"reach,omitempty"` // how far it grants acting at all; everywhere if none is named
-	Empty   interlock.Verdict `json:"empty"`           // for an action without impacts
-	Rows    []Row             `json:"rows"`            // the first that matches an impact gives its verdict; the table's end asks
+	Name  string            `json:"name"`
+	About string            `json:"about"`
+	Trust interlock.Trust   `json:"trust"`           // of agents nobody has registered
+	Risk  int               `json:"risk,omitempty"`  // scores from here up are asked about; 0 is never
+	Reach []interlock.Reach `json:"reach,omitempty"` // how far it grants acting at all; everywhere if none is named
+	Empty interlock.Verdict `json:"empty"`           // for an action without impacts
+	// Judge says whether a judge has to allow what nothing else denies: required, or nothing, where one can only object
+	Judge   Judging `json:"judge,omitempty"`
+	Rows    []Row   `json:"rows"` // the first that matches an impact gives its verdict; the table's end asks
 	reaches uint16
 }
+
+// Judging says what a profile wants of judges. The zero value wants nothing: they can object.
+type Judging string
+
+// JudgeRequired is the profile of whoever wants a judge's Allow for everything that no gate denies (ASA 20, items 1 and 4).
+const JudgeRequired Judging = "required"
 
 // A Row is one line of a profile's table.
 type Row struct {

@@ -199,6 +199,8 @@ func (r *shippedReader) profile(p *Profile) {
 			p.Reach = words[interlock.Reach](r)
 		case "empty":
 			r.named(&p.Empty)
+		case "judge":
+			p.Judge = Judging(r.word())
 		case "rows":
 			r.list(func() {
 				var row Row

@@ -41,6 +41,10 @@ func (w *Writer) Snapshot(s *interlock.Snapshot) {
 		w.Name("grants")
 		w.General(s.Grants)
 	}
+	if len(s.Judgments) > 0 {
+		w.Name("judgments")
+		w.General(s.Judgments)
+	}
 	if s.Loop != nil {
 		w.Name("loop")
 		w.General(s.Loop)

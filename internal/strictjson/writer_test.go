@@ -69,8 +69,14 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 		failed = &interlock.Failures{Last: moment().Draw(t, "last"), Outcome: interlock.OutcomeStatus(text().Draw(t, "outcome")),
 			Count: rapid.IntRange(0, 9).Draw(t, "count"), Changed: rapid.Bool().Draw(t, "changed")}
 	}
+	var judgments []interlock.Judgment
+	for _, reason := range list.Draw(t, "judgments") {
+		judgments = append(judgments, interlock.Judgment{Judge: text().Draw(t, "judge"), Reason: reason,
+			Verdict: rapid.SampledFrom([]interlock.Verdict{interlock.Allow, interlock.Deny}).Draw(t, "judged")})
+	}
 	return interlock.Snapshot{
-		Failed: failed, Origin: origin, Upstream: upstream, Pin: pin, Sandboxed: rapid.Bool().Draw(t, "sandboxed"),
+		Judgments: judgments,
+		Failed:    failed, Origin: origin, Upstream: upstream, Pin: pin, Sandboxed: rapid.Bool().Draw(t, "sandboxed"),
 		Version: rapid.Int64().Draw(t, "version"), Mode: interlock.Mode(rapid.IntRange(0, 4).Draw(t, "mode")),
 		Profile: text().Draw(t, "profile"), Attended: rapid.Bool().Draw(t, "attended"),
 		Agent: interlock.AgentRecord{ID: text().Draw(t, "id"), Type: text().Draw(t, "type"), Principal: text().Draw(t, "principal"),

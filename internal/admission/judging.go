@@ -1,0 +1,272 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"interlock"
+	"interlock/internal/gate"
+	"interlock/internal/impact"
+	"interlock/internal/ledger"
+	"interlock/internal/question"
+	"interlock/internal/ruleset"
+	"interlock/internal/strictjson"
+)
+
+// Judges are language models that see an action, its impacts and the ground rules, and nothing else. They are asked after every gate,
+// about what none of them denies (ASA 7.2), and outside of the commit: the decision is made once more with what they said, and what they
+// said counts only for exactly what they were asked about.
+
+// JudgeWhen says of which actions judges are heard where the profile does not want them heard of all.
+type JudgeWhen string
+
+// When judges are heard. The zero value is that of changes.
+const (
+	JudgeChanges JudgeWhen = "changes" // of whatever does more than read
+	JudgeOutward JudgeWhen = "outward" // of what reaches beyond the workspace, or can't be undone
+	JudgeAll     JudgeWhen = "all"
+)
+
+// judging is what judges said while one case is decided.
+type judging struct {
+	key   interlock.Digest // what they were asked about
+	said  []interlock.Judgment
+	asked int      // how often
+	want  *inquiry // what they are to be asked now
+	fresh bool     // they were asked, and not remembered
+}
+
+// An inquiry is one question with those it is for.
+type inquiry struct {
+	key    interlock.Digest
+	asks   interlock.JudgeQuestion
+	judges []interlock.Judge
+}
+
+// errUnheard ends a commit in which it turns out that judges have to be heard first.
+var errUnheard = errors.New("judges are to be heard first")
+
+// maxInquiries is how often judges are asked about what moves while they are.
+const maxInquiries = 2
+
+// inquire returns what judges have to be asked about a decision, or nil where nobody has to be. Nothing is asked about what a gate
+// denies, so that no byte of it leaves (ASA 8.1), nor where nothing is evaluated.
+func (a *Admission) inquire(p *Case, action interlock.Action, analysis impact.Analysis, d *interlock.Decision) (*inquiry, error) {
+	if len(a.config.Judges) == 0 || d.Mode != interlock.Enforcing && d.Mode != interlock.Monitoring || deniedBefore(d) {
+		return nil, nil
+	}
+	profile, known := p.under.Rules.Profile(p.under.Profile)
+	required := known && profile.Judge == ruleset.JudgeRequired
+	if !required && !a.config.JudgeWhen.due(analysis.Impacts) {
+		return nil, nil
+	}
+	return a.inquiry(action, analysis.Impacts, required)
+}
+
+// deniedBefore reports whether something other than a judge denies.
+func deniedBefore(d *interlock.Decision) bool {
+	return slices.ContainsFunc(d.Findings, func(f interlock.Finding) bool {
+		return f.Gate != gate.NameJudge && f.Verdict.Compare(interlock.Deny) >= 0
+	})
+}
+
+func (w JudgeWhen) due(impacts []interlock.Impact) bool {
+	return slices.ContainsFunc(impacts, func(i interlock.Impact) bool {
+		switch {
+		case w == JudgeAll || i.Confidence == interlock.Unknown:
+			return true
+		case w == JudgeOutward:
+			return i.Reversibility == interlock.Irreversible || i.Reversibility != interlock.Readonly && i.Reach != interlock.ReachWorkspace
+		}
+		return i.Reversibility != interlock.Readonly
+	}) || w == JudgeAll
+}
+
+// inquiry is the question about an action. Where the profile wants a judge's Allow it sees the action and the ground rules alone
+// (ASA 9.1); what it said counts for these impacts all the same.
+func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact, alone bool) (*inquiry, error) {
+	shown := impacts
+	if alone {
+		shown = nil
+	}
+	payload, err := question.Action(action, shown, a.config.Redact)
+	if err != nil {
+		return nil, err
+	}
+	about, err := strictjson.ActionDigest(action)
+	if err != nil {
+		return nil, err
+	}
+	q := &inquiry{asks: interlock.JudgeQuestion{Subject: interlock.JudgeAction, Payload: payload, Class: classOf(impacts)},
+		judges: a.config.Judges[:1]}
+	if consequential(impacts) {
+		q.judges = a.config.Judges
+	}
+	identities := make([]interlock.JudgeIdentity, len(q.judges))
+	for n, judge := range q.judges {
+		identities[n] = judge.Identity()
+	}
+	q.key, err = strictjson.Digest("interlock/inquiry/v1", struct {
+		Action  interlock.Digest          `json:"action"`
+		Impacts []interlock.Impact        `json:"impacts"`
+		Shown   string                    `json:"shown"`
+		Judges  []interlock.JudgeIdentity `json:"judges"`
+	}{about, impacts, string(payload), identities})
+	return q, err
+}
+
+// consequential reports whether a second judge is heard as well: of another provider, it makes the first one's mistakes less often
+// (EC-3.3).
+func consequential(impacts []interlock.Impact) bool {
+	return slices.ContainsFunc(impacts, func(i interlock.Impact) bool {
+		return i.Reach == interlock.ReachProduction || i.Kind == interlock.ImpactSpend ||
+			i.Reversibility == interlock.Irreversible && i.Reach != interlock.ReachWorkspace
+	})
+}
+
+// classOf is the class that an action is counted under: what it does that reaches farthest.
+func classOf(impacts []interlock.Impact) string {
+	class, far := "none", -1
+	for n := range impacts {
+		if at := slices.Index(interlock.Reaches(), impacts[n].Reach); at > far {
+			class, far = string(impacts[n].Kind)+" "+string(impacts[n].Reach), at
+		}
+	}
+	return class
+}
+
+// unheard returns the error that ends a commit where judges have to be heard of a decision first, and takes what they said of another away.
+func (a *Admission) unheard(p *Case, analysis impact.Analysis, d *interlock.Decision) error {
+	q, err := a.inquire(p, p.Action, analysis, d)
+	if err != nil || q == nil || q.key == p.judging.key || p.judging.gaveUp() {
+		return err
+	}
+	if p.judging.asked >= maxInquiries {
+		p.judging.key = q.key
+		p.judging.said = []interlock.Judgment{{Judge: q.judges[0].Identity().Name, Failure: interlock.JudgeMoved}}
+		return errUnheard // and decided once more, with that
+	}
+	p.judging.want = q
+	return errUnheard
+}
+
+// gaveUp reports whether what was asked about moved too often. It denies whatever it has become.
+func (j *judging) gaveUp() bool { return len(j.said) > 0 && j.said[0].Failure == interlock.JudgeMoved }
+
+// remembered names what judges said of the action before, as far as its first reading says what it does.
+func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*inquiry, []ledger.Ref) {
+	if len(a.config.Judges) == 0 || p.judging.key != "" {
+		return nil, nil
+	}
+	d := interlock.Decision{Mode: p.under.Mode}
+	q, err := a.inquire(p, p.Action, analysis, &d)
+	if err != nil || q == nil {
+		return nil, nil // evaluating it finds the same, and says so
+	}
+	return q, []ledger.Ref{key(ledger.Judged, string(q.key))}
+}
+
+// recall takes what judges said before as what they say now, if it still stands.
+func (p *Case) recall(q *inquiry, known ledger.JudgedBody, now time.Time) {
+	if q == nil || p.judging.key != "" || known.Key != q.key || !known.Counts(now) {
+		return
+	}
+	p.judging.key, p.judging.said = q.key, slices.Clone(known.Judgments)
+	for n := range p.judging.said {
+		p.judging.said[n].Remembered = true
+	}
+}
+
+// consult asks judges what a commit found they have to be asked, and reports whether the decision is to be made again. Nobody is asked
+// while rows are held, so that one slow judge keeps no other agent waiting.
+func (a *Admission) consult(ctx context.Context, p *Case, err error) bool {
+	if !errors.Is(err, errUnheard) {
+		return false
+	}
+	q := p.judging.want
+	if q == nil {
+		return true
+	}
+	p.judging.want = nil
+	p.judging.asked++
+	known, _, failed := a.config.Store.Load(ctx, key(ledger.Judged, string(q.key)))
+	if failed == nil {
+		for _, row := range known {
+			if body, is := row.Value.(ledger.JudgedBody); is {
+				p.judging.key = ""
+				p.recall(q, body, a.config.Now().UTC())
+			}
+		}
+	}
+	if p.judging.key == q.key {
+		return true
+	}
+	p.judging.key, p.judging.said, p.judging.fresh = q.key, a.hearJudges(ctx, q), true
+	return true
+}
+
+// judgeReserve is how much of a door's time is left for recording what came of asking.
+const judgeReserve = 500 * time.Millisecond
+
+// hearJudges asks all judges of an inquiry at the same time. One that fails, in whatever way, has said nothing, and that denies.
+func (a *Admission) hearJudges(ctx context.Context, q *inquiry) []interlock.Judgment {
+	if end, bound := ctx.Deadline(); bound {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-judgeReserve))
+		defer cancel()
+	}
+	said := make([]interlock.Judgment, len(q.judges))
+	var wait sync.WaitGroup
+	for n, judge := range q.judges {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			said[n] = heardOf(ctx, judge, q.asks)
+		}()
+	}
+	wait.Wait()
+	for n := range said { // its words are recorded and may be shown
+		said[n].Reason = bounded(a.redact(bounded(said[n].Reason, 4*maxDetail)), maxDetail)
+	}
+	return said
+}
+
+// heardOf asks one judge. What it says is made fit to be recorded, and a panic of its client is a failure like any other.
+func heardOf(ctx context.Context, judge interlock.Judge, q interlock.JudgeQuestion) (said interlock.Judgment) {
+	name := judge.Identity().Name
+	defer func() {
+		if recover() != nil {
+			said = interlock.Judgment{Judge: name, Failure: interlock.JudgeUnavailable}
+		}
+	}()
+	said = judge.Ask(ctx, q)
+	said.Judge, said.Remembered = name, false
+	denies := said.Verdict == interlock.Deny && said.Rule != "" && said.Layer >= 1 && said.Layer <= 4
+	if said.Failure == "" && said.Verdict != interlock.Allow && !denies {
+		said.Failure = interlock.JudgeMalformed
+	}
+	if said.Failure != "" {
+		said.Verdict = interlock.Deny
+	}
+	return said
+}
+
+// judged is the row by which an answer is remembered: a denial for as long as neither ground rules nor models change, an Allow for a
+// while. An answer that failed is none.
+func (a *Admission) judged(p *Case, now time.Time) []ledger.Row {
+	j := &p.judging
+	if !j.fresh || len(j.said) == 0 || slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
+		return nil
+	}
+	body := ledger.JudgedBody{Key: j.key, Judgments: j.said, At: now}
+	if !slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Verdict != interlock.Allow }) {
+		if a.config.JudgeWithin <= 0 {
+			return nil
+		}
+		body.Until = now.Add(a.config.JudgeWithin)
+	}
+	return ledger.Rows(body)
+}
