@@ -124,7 +124,7 @@ func TestJudgeElsewhere(t *testing.T) {
 
 // TestJudgeFails: whatever happens to a judge, nothing passes unheard, and the event says what happened.
 func TestJudgeFails(t *testing.T) {
-	spec.Covers(t, "ASA-9.1-5", "ASA-17.2-1")
+	spec.Covers(t, "ASA-9.1-5")
 	for name, ask := range map[string]func(string) interlock.Judgment{
 		"it is out":       func(string) interlock.Judgment { return interlock.Judgment{Failure: interlock.JudgeTimeout} },
 		"it panics":       func(string) interlock.Judgment { panic("boom") },
@@ -184,7 +184,7 @@ func TestJudgeIsRemembered(t *testing.T) {
 
 // TestTwoJudges: where much depends on it a second judge is heard, and if they disagree an admin decides.
 func TestTwoJudges(t *testing.T) {
-	spec.Covers(t, "EC-3.3", "ASA-19.1-2")
+	spec.Covers(t, "ASA-16.1-2")
 	second := &bench{name: "second", says: says(interlock.Deny, 2)}
 	h, main := judgedHouse(t, "guard", func(c *admission.Config) { c.Judges = append(c.Judges, second) })
 	h.propose("touch notes.txt")

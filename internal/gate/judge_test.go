@@ -12,7 +12,7 @@ import (
 
 // TestJudged: what judges said, and that none was heard, becomes exactly these objections.
 func TestJudged(t *testing.T) {
-	spec.Covers(t, "ASA-7.2-1", "ASA-9.1-3", "EC-3.3")
+	spec.Covers(t, "ASA-7.2-1", "ASA-9.1-3")
 	allow := interlock.Judgment{Judge: "main", Verdict: interlock.Allow, Reason: "it only reads"}
 	denies := func(layer int) interlock.Judgment {
 		return interlock.Judgment{Judge: "main", Verdict: interlock.Deny, Layer: layer, Rule: "L2.secrets", Reason: "it sends a key"}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"time"
 
 	"interlock"
@@ -21,9 +22,9 @@ func (j *JudgedBody) Counts(now time.Time) bool {
 }
 
 func judgedAbout(j JudgedBody) About {
-	about := About{Key: string(j.Key)}
+	until := int64(math.MaxInt64)
 	if !j.Until.IsZero() {
-		about.Marks = under(nano(j.Until), Until)
+		until = nano(j.Until)
 	}
-	return about
+	return About{Key: string(j.Key), Marks: under(until, Until)}
 }
