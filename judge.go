@@ -62,6 +62,15 @@ const (
 	JudgeMoved       JudgeFailure = "moved"       // what it was asked about became another thing, twice
 )
 
+// Unsent reports whether nothing was sent to a model.
+func (f JudgeFailure) Unsent() bool {
+	switch f {
+	case JudgeMissing, JudgeTooLong, JudgeShed, JudgeCanary, JudgeBreaker, JudgeSpent, JudgeMoved:
+		return true
+	}
+	return false
+}
+
 // A JudgeIdentity is what a judge's answers depend on beside the question. An answer is remembered for exactly one identity.
 type JudgeIdentity struct {
 	Name        string `json:"name"`         // in the settings

@@ -37,6 +37,8 @@ type judging struct {
 	asked int      // how often
 	want  *inquiry // what they are to be asked now
 	fresh bool     // they were asked, and not remembered
+
+	reserved []*reservation // what was taken for asking them
 }
 
 // An inquiry is one question with those it is for.
@@ -204,7 +206,19 @@ func (a *Admission) consult(ctx context.Context, p *Case, err error) bool {
 	if p.judging.key == q.key {
 		return true
 	}
-	p.judging.key, p.judging.said, p.judging.fresh = q.key, a.hearJudges(ctx, q), true
+	taken, enough, failed := a.reserve(ctx, p, q)
+	switch {
+	case failed != nil: // what can't be recorded is not done either, and its decision says so
+		p.judging.key, p.judging.said = q.key, unheardAll(q, interlock.JudgeUnavailable)
+	case !enough:
+		p.judging.key, p.judging.said = q.key, unheardAll(q, interlock.JudgeSpent)
+	default:
+		p.judging.key, p.judging.said, p.judging.fresh = q.key, a.hearJudges(ctx, q), true
+		if taken != nil {
+			taken.said = p.judging.said
+			p.judging.reserved = append(p.judging.reserved, taken)
+		}
+	}
 	return true
 }
 
@@ -254,19 +268,20 @@ func heardOf(ctx context.Context, judge interlock.Judge, q interlock.JudgeQuesti
 	return said
 }
 
-// judged is the row by which an answer is remembered: a denial for as long as neither ground rules nor models change, an Allow for a
+// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models change, an Allow for a
 // while. An answer that failed is none.
 func (a *Admission) judged(p *Case, now time.Time) []ledger.Row {
 	j := &p.judging
+	rows := j.settled(now)
 	if !j.fresh || len(j.said) == 0 || slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
-		return nil
+		return rows
 	}
 	body := ledger.JudgedBody{Key: j.key, Judgments: j.said, At: now}
 	if !slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Verdict != interlock.Allow }) {
 		if a.config.JudgeWithin <= 0 {
-			return nil
+			return rows
 		}
 		body.Until = now.Add(a.config.JudgeWithin)
 	}
-	return ledger.Rows(body)
+	return append(rows, ledger.Rows(body)...)
 }
