@@ -188,7 +188,11 @@ type Config struct {
 	// `currency`, `price_cached` for those that the provider had kept (default: as price_in). `canary` is how judges are tested:
 	// `every` (15m), `deny` and `allow`, a command that each must deny and one that it must allow (default: one that sends keys
 	// away and deletes a home, and ls -l). `reasoning` declares what agents think with, each with `url`, `model` and `key`: a judge
-	// that is the same model at the same place, or uses the same credential, is refused. Default: no judge.
+	// that is the same model at the same place, or uses the same credential, is refused. `when` says of which actions judges are
+	// heard, where the profile does not want them heard of all: changes (default), outward (what reaches beyond the workspace, or can't
+	// be undone) or all. `remember` (5m, at most 24h) is how long an Allow counts for an equal action; denials always do. `budgets` bound
+	// what judges may cost: each has a `name`, `most`, such as USD 5, `per` (agent or class; default: all together) and a `window`
+	// (default: for ever); what is used up denies. Default: no judge.
 	Judge Judge `json:"judge"`
 }
 
