@@ -50,6 +50,7 @@ impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 strictjson                                              < question
 question                                                < admission
+interlock                                               < groundrules
 interlock                                               < phase
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
@@ -120,7 +121,7 @@ everything                                              < bench/eval, bench/run,
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
 	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, ` +
-	`witness, dataflow, rollback, contract, modality, question`
+	`witness, dataflow, rollback, contract, modality, question, groundrules`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {
