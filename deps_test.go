@@ -63,6 +63,7 @@ origin, ledger                                          < admission
 ledger                                                  < replay
 admission                                               < explain
 explain                                                 < console
+admission, question, replay                             < judgetest
 engine                                                  < ruletest
 interlock                                               < notice
 notice                                                  < admission, notify, upstream
