@@ -24,8 +24,10 @@ type Case struct {
 	Rule  string          `json:"rule,omitempty"`  // which it is denied by, where it is denied
 
 	action interlock.Action
-	line   int
 }
+
+// Action is what is asked about.
+func (c *Case) Action() interlock.Action { return c.action }
 
 // Want is the verdict that the label stands for; it is none where labelled is false.
 func (c *Case) Want() (verdict interlock.Verdict, labelled bool) {
@@ -62,7 +64,7 @@ func ReadCases(r io.Reader) (cases []Case, skipped int, err error) {
 		if line++; strings.TrimSpace(scanner.Text()) == "" {
 			continue
 		}
-		c := Case{line: line}
+		c := Case{}
 		if err := strictjson.DecodeLenient(scanner.Bytes(), &c); err != nil {
 			return nil, 0, badCase(line, "%v", err)
 		}

@@ -123,8 +123,8 @@ func (w *WhatIf) Try(r *replay.Record, was interlock.Decision, redact func(strin
 		w.report.Left++
 		return
 	}
-	text := string(r.Inputs.Action.Kind) + " " + r.Inputs.Action.Tool + " " + r.Inputs.Action.Input + " " + string(r.Inputs.Action.Arguments)
-	text, _ = redact(strings.Join(strings.Fields(text), " "))
+	a := &r.Inputs.Action
+	text, _ := redact(strings.Join(strings.Fields(string(a.Kind)+" "+a.Tool+" "+a.Input+" "+string(a.Arguments)), " "))
 	one := &asked{question: interlock.JudgeQuestion{Subject: interlock.JudgeAction, Payload: payload, Class: class(r.Inputs.Impacts)},
 		was: w.said(r), shift: Shift{Event: r.Event.ID, Index: r.Index, Agent: r.Requester.Agent, Times: 1, Action: brief(text)}}
 	if w.known == nil {
