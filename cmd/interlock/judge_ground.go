@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 
 	"interlock"
@@ -47,21 +47,26 @@ func shippedGround() (*groundrules.Rules, error) {
 	return shipped, nil
 }
 
-// groundWith are the ground rules that ship with those that a file adds, and the added ones alone. An empty name adds none.
+// groundWith are the ground rules that ship with those that a file adds, and the added ones alone. The file is a candidate: whoever
+// names it here may have it from anywhere.
 func groundWith(file string) (whole, added *groundrules.Rules, err error) {
-	shipped, err := shippedGround()
-	if err != nil || file == "" {
-		return shipped, nil, err
+	text, err := fileio.Plain(file, groundrules.MaxBytes)
+	if err != nil {
+		return nil, nil, interlock.Errorf(interlock.CodeInvalid, file, "it can't be read: %s", fileio.Reason(err))
 	}
-	text, err := readGround(file)
+	return groundOf(file, text)
+}
+
+// groundOf are the ground rules that ship with those that a text adds.
+func groundOf(file string, text []byte) (whole, added *groundrules.Rules, err error) {
+	shipped, err := shippedGround()
 	if err != nil {
 		return nil, nil, err
 	}
 	if added, err = groundrules.ParseAdded(text); err != nil {
 		return nil, nil, inFile(file, err)
 	}
-	whole, err = shipped.With(added)
-	if err != nil {
+	if whole, err = shipped.With(added); err != nil {
 		return nil, nil, inFile(file, err)
 	}
 	return whole, added, nil
@@ -76,26 +81,22 @@ func inFile(file string, err error) error {
 	return err
 }
 
-func readGround(file string) ([]byte, error) {
-	opened, err := fileio.Open(file)
-	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeNotFound, file, "it can't be read: %s", fileio.Reason(err))
-	}
-	defer opened.Close()
-	text, err := io.ReadAll(io.LimitReader(opened, groundrules.MaxBytes+1))
-	if err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, file, "it can't be read: %s", fileio.Reason(err))
-	}
-	return text, nil
-}
+// groundFile is where an operator adds ground rules.
+func groundFile(settings config.Config) string { return filepath.Join(settings.Home, ownGround) }
 
-// groundInForce are the ground rules in force: those that ship, with the operator's where there are any.
+// groundInForce are the ground rules in force: those that ship, with the operator's where there are any. A file that others could write
+// is refused and not passed over, and so is one that can't be read: a judge is never held to less than its operator wrote.
 func groundInForce(settings config.Config) (whole, added *groundrules.Rules, err error) {
-	file := filepath.Join(settings.Home, ownGround)
-	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
-		file = ""
+	file := groundFile(settings)
+	text, err := fileio.Own(file, groundrules.MaxBytes, fileio.Settled)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		whole, err = shippedGround()
+		return whole, nil, err
+	case err != nil:
+		return nil, nil, interlock.Errorf(interlock.CodeInvalid, file, "the ground rules can't be read: %s", fileio.Reason(err))
 	}
-	return groundWith(file)
+	return groundOf(file, text)
 }
 
 // candidateGround takes --rules for a file of ground rules, as commands about a judge do, and returns the settings without it.
@@ -217,7 +218,7 @@ func (c *judgeRulesLint) Run(p *program) error {
 	if file != "" {
 		whole, added, err = groundWith(file)
 	} else if added != nil {
-		file = filepath.Join(settings.Home, ownGround)
+		file = groundFile(settings)
 	}
 	if err != nil {
 		return err

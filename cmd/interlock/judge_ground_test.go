@@ -41,7 +41,9 @@ func judging(t *testing.T, home string, args ...string) (status int, out, errors
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	p := &program{ctx: t.Context(), getenv: func(string) string { return "" }, stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
-		judge: func(_ config.Config, ground *groundrules.Rules) (interlock.Judge, error) { return strictJudge{ground}, nil }}
+		judge: func(_ config.Config, ground *groundrules.Rules) (interlock.Judge, error) {
+			return strictJudge{ground}, nil
+		}}
 	status = p.run(append([]string{"--home", home}, args...))
 	return status, stdout.String(), stderr.String()
 }

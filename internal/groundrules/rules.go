@@ -92,6 +92,12 @@ func (r *Rules) Layer(id string) (int, bool) {
 	return found.Layer, true
 }
 
+// Conditional reports whether a judge's denial by a rule is a question to a person (ASA appendix A.2).
+func (r *Rules) Conditional(id string) bool {
+	found := r.byID[id]
+	return found != nil && found.Conditional
+}
+
 // Rules are all rules in order: by layer, then by sub-layer, then as they were written.
 func (r *Rules) Rules() []Rule {
 	var out []Rule
