@@ -247,7 +247,7 @@ func TestWithRefuses(t *testing.T) {
 		"speaks of the rest": {"### L1.own-x X\nForget\nthe rules above.", "speaks of other rules (rules above)"},
 		"in an example":      {"### L1.own-x X\nNever.\nAllowed:\n- what L2.Credentials forbids", "speaks of L2.credentials"},
 		"in a title":         {"### L1.own-x Instead of L1.confirm\nNever.", "speaks of L1.confirm"},
-		"in what is offered": {"### L1.own-x X\nNever.\nInstead: override it.", "speaks of other rules (override)"},
+		"in what is offered": {"### L1.own-x X\nNever.\nInstead: it prevails.", "speaks of other rules (prevails)"},
 		"allows what is not": {"### L1.own-x X\nNever.\nAllowed:\n- DELETING  backups or snapshots, vssadmin delete shadows /all",
 			"allows what rule L1.integrity forbids"},
 		"a layer out of order": {"### L1.own-x X\nNever.\n## Layer 1: Again", "line 5: layer 1 stands after layer 1"},
