@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 
 	"interlock"
 	"interlock/internal/config"
@@ -13,25 +13,46 @@ import (
 	"interlock/rules"
 )
 
-// GroundRules are the ground rules in force: those that ship, with the operator's where there are any, and these alone.
+// GroundRules are the ground rules in force: those that ship, with the operator's where there are any, and these alone. A file that
+// others could write is refused and not passed over, and so is one that can't be read: a judge is never held to less than its operator
+// wrote.
 func GroundRules(c config.Config) (whole, added *groundrules.Rules, err error) {
 	file := c.Judge.RulesFile(c.Home)
-	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) && c.Judge.Rules == "" {
-		file = ""
+	text, err := fileio.Own(file, groundrules.MaxBytes, fileio.Settled)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Judge.Rules == "":
+		return GroundRulesWith("")
+	case err != nil:
+		return nil, nil, interlock.Errorf(interlock.CodeInvalid, file, "the ground rules can't be read: %s", fileio.Reason(err))
 	}
-	return GroundRulesWith(file)
+	return groundOf(file, text)
 }
 
 // GroundRulesWith are the ground rules that ship with those that a file adds, and the added ones alone. An empty name adds none.
 func GroundRulesWith(file string) (whole, added *groundrules.Rules, err error) {
-	shipped, err := groundrules.Parse(rules.GroundRules())
-	if err != nil {
-		return nil, nil, fmt.Errorf("the ground rules that ship can't be read: %w", err)
-	}
 	if file == "" {
-		return shipped, nil, nil
+		whole, err = shippedGround()
+		return whole, nil, err
 	}
 	text, err := readGround(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return groundOf(file, text)
+}
+
+// shippedGround are the ground rules that ship.
+func shippedGround() (*groundrules.Rules, error) {
+	shipped, err := groundrules.Parse(rules.GroundRules())
+	if err != nil {
+		return nil, fmt.Errorf("the ground rules that ship can't be read: %w", err)
+	}
+	return shipped, nil
+}
+
+// groundOf are the ground rules that ship with those that a text adds.
+func groundOf(file string, text []byte) (whole, added *groundrules.Rules, err error) {
+	shipped, err := shippedGround()
 	if err != nil {
 		return nil, nil, err
 	}

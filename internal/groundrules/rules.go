@@ -55,12 +55,6 @@ type layer struct {
 	rules []Rule
 }
 
-// Conditional reports whether a person may confirm what a rule forbids.
-func (r *Rules) Conditional(id string) bool {
-	found := r.byID[id]
-	return found != nil && found.Conditional
-}
-
 // Rules are ground rules that were read. They do not change.
 type Rules struct {
 	title     string
@@ -96,6 +90,12 @@ func (r *Rules) Layer(id string) (int, bool) {
 		return 0, false
 	}
 	return found.Layer, true
+}
+
+// Conditional reports whether a judge's denial by a rule is a question to a person (ASA appendix A.2).
+func (r *Rules) Conditional(id string) bool {
+	found := r.byID[id]
+	return found != nil && found.Conditional
 }
 
 // Rules are all rules in order: by layer, then by sub-layer, then as they were written.

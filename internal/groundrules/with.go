@@ -80,7 +80,8 @@ func (r *Rules) names(text string) string {
 // aboutRules are phrases by which a text speaks of the rules around it.
 func aboutRules() []string {
 	return []string{"other rule", "other rules", "rule above", "rules above", "rule before", "rules before", "any rule", "all rules",
-		"these rules", "those rules", "ground rule", "ground rules", "conflict rule", "the judge", "overrides", "override"}
+		"these rules", "those rules", "ground rule", "ground rules", "conflict rule", "the judge", "this rule overrides",
+		"takes precedence", "prevails"}
 }
 
 // hasWord reports whether a text holds a phrase that neither goes on nor began before. Both are in lower case.

@@ -282,7 +282,8 @@ func TestStopped(t *testing.T) {
 		}
 		return interlock.Judgment{}
 	}}
-	if _, err := judgetest.Run(ctx, judgetest.Options{Judge: judge, Question: asked, Cases: shipped(t), Now: time.Now}); err == nil || judge.asked != 3 {
+	_, err := judgetest.Run(ctx, judgetest.Options{Judge: judge, Question: asked, Cases: shipped(t), Now: time.Now})
+	if err == nil || judge.asked != 3 {
 		t.Errorf("asked %d times: %v", judge.asked, err)
 	}
 }
