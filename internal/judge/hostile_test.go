@@ -114,6 +114,9 @@ func TestServersThatMisbehave(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/v1/chat/completions", http.StatusTemporaryRedirect)
 		}, interlock.JudgeUnavailable, "redirects elsewhere"},
+		"redirect that becomes a GET": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/v1/chat/completions", http.StatusFound)
+		}, interlock.JudgeUnavailable, "redirects elsewhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := server(t, c.handler)
@@ -123,6 +126,9 @@ func TestServersThatMisbehave(t *testing.T) {
 			ctx := context.Background()
 			if c.failure == interlock.JudgeTimeout {
 				settings.Timeout = 50 * time.Millisecond
+			}
+			if strings.Contains(c.reason, "began") { // the beginning has to come in time
+				settings.Timeout = time.Second
 			}
 			j := proved(t, settings)
 			got := j.Ask(ctx, question(goodPayload))
@@ -327,29 +333,48 @@ func TestUnknownUsage(t *testing.T) {
 	}
 }
 
-// TestDeadline: the caller's deadline counts where it comes first, and an answer after it is none.
+// TestDeadline: the caller's deadline counts where it comes first, and an answer after it is none. One that was on its way may be charged.
 func TestDeadline(t *testing.T) {
-	release := make(chan struct{})
-	var once sync.Once
+	release, arrived := make(chan struct{}), make(chan struct{}, 8)
 	s := server(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
+		arrived <- struct{}{}
 		<-release
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, chat(allows))
 	})
-	t.Cleanup(func() { once.Do(func() { close(release) }) })
+	let := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(let)
 	j := proved(t, config(s.URL))
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
-	got := j.Ask(ctx, question(goodPayload))
-	once.Do(func() { close(release) })
-	if got.Verdict != interlock.Deny || got.Failure != interlock.JudgeTimeout || got.Cost == 0 {
+	if got := j.Ask(ctx, question(goodPayload)); got.Verdict != interlock.Deny || got.Failure != interlock.JudgeTimeout {
 		t.Errorf("%+v", got)
 	}
+	j = proved(t, config(s.URL))
 	over, stop := context.WithCancel(context.Background())
+	answered := make(chan interlock.Judgment)
+	go func() { answered <- j.Ask(over, question(goodPayload)) }()
+	<-arrived
 	stop()
+	if got := <-answered; got.Verdict != interlock.Deny || got.Failure != interlock.JudgeTimeout {
+		t.Errorf("%+v", got)
+	}
+	let()
 	if got := j.Ask(over, question(goodPayload)); got.Verdict != interlock.Deny || got.Failure != interlock.JudgeTimeout {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestCostOfSilence: a question that was sent and not answered counts as the most it can have cost.
+func TestCostOfSilence(t *testing.T) {
+	s := server(t, slow)
+	settings := config(s.URL)
+	settings.Timeout = time.Second
+	j := proved(t, settings)
+	most, _ := j.Price(question(goodPayload))
+	if got := ask(t, j, goodPayload); got.Failure != interlock.JudgeTimeout || got.Cost != most/2 || got.Currency != "USD" {
+		t.Errorf("%+v, at most %d", got, most)
 	}
 }
 
@@ -372,6 +397,9 @@ func TestProxy(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", proxy.URL)
 	t.Setenv("https_proxy", proxy.URL)
 	settings := config("https://judge.example.invalid")
+	if judge.LooksElsewhere(made(t, settings)) {
+		t.Error("it looks for a proxy that nobody configured, or keeps cookies")
+	}
 	if got := ask(t, proved(t, settings), goodPayload); got.Failure != interlock.JudgeUnavailable || through.Load() != 0 {
 		t.Errorf("%+v, %d through the proxy of the environment", got, through.Load())
 	}

@@ -181,3 +181,30 @@ reports() {
 		server.wait()
 	END
 }
+
+# judged has a model on this machine answer as a good judge would, and the settings name it.
+judged() {
+	mkdir -p "$HOME/.local/share/interlock"
+	python3 - "$HOME/.local/share/interlock/interlock.yaml" <<-'END' >/dev/null 2>&1 &
+		import http.server, json, os, sys
+		class Model(http.server.BaseHTTPRequestHandler):
+		    def do_POST(self):
+		        asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
+		        bad = any(word in asked for word in ("rm -rf ~/", "git push --force"))
+		        said = {"decision": "DENY", "layer": 2, "rule_id": "L2.credentials", "reason": "it sends keys away", "confidence": 1} if bad else \
+		               {"decision": "ALLOW", "layer": None, "rule_id": None, "reason": "it only looks", "confidence": 0.9}
+		        body = json.dumps({"model": "qwen3:8b", "choices": [{"finish_reason": "stop", "message": {"content": json.dumps(said)}}]}).encode()
+		        self.send_response(200)
+		        self.send_header("Content-Type", "application/json")
+		        self.send_header("Content-Length", str(len(body)))
+		        self.end_headers()
+		        self.wfile.write(body)
+		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+		with open(sys.argv[1] + ".new", "w") as out:
+		    out.write("judge: {judges: [{name: local, wire: openai-chat, url: 'http://127.0.0.1:%d/v1', model: 'qwen3:8b'}]}" % server.server_port)
+		os.chmod(sys.argv[1] + ".new", 0o600)
+		os.rename(sys.argv[1] + ".new", sys.argv[1])
+		server.serve_forever()
+	END
+	until [ -s "$HOME/.local/share/interlock/interlock.yaml" ]; do sleep 0.05; done
+}
