@@ -7,6 +7,7 @@ type Finding struct {
 	Gate        string       `json:"gate"`                 // which gate objects, e.g. "rules", "danger", "scope"
 	Rule        string       `json:"rule"`                 // stable id of the rule, e.g. "fs.delete-system"
 	Layer       int          `json:"layer"`                // 1 base laws, 2 security, 3 operational, 4 behavioural (ASA 6)
+	Sublayer    int          `json:"sublayer,omitempty"`   // place inside the layer, 2.1 before 2.2; 0 is the layer itself (ASA 19.2)
 	Verdict     Verdict      `json:"verdict"`              // what the finding argues for
 	Reason      string       `json:"reason"`               // one sentence an agent may read; never the pattern, never a secret
 	Suggestion  string       `json:"suggestion,omitempty"` // a tested alternative, where there is a safe one
