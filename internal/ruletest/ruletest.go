@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/engine"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/place"
 	"interlock/internal/ruleset"
@@ -196,16 +197,16 @@ func judge(r *ruleset.Rule, want string, d interlock.Decision) string {
 	return ""
 }
 
-// strictest is what a decision says without what a profile's own table and its judge say: where a rule holds under some profiles, it is
-// tested under one that may pass nothing by itself.
+// strictest is what the rules alone say in a decision: where a rule holds under some profiles, it is tested under one that may pass
+// nothing by itself.
 func strictest(r *ruleset.Rule, d interlock.Decision) interlock.Verdict {
 	if len(r.Profiles) == 0 {
 		return d.Verdict
 	}
 	v := interlock.Allow
 	for n := range d.Findings {
-		if f := &d.Findings[n]; f.Gate != "profile" && f.Gate != "judge" {
-			v = interlock.Stricter(v, f.Verdict)
+		if row := gate.Of(&d.Findings[n]); row.Suppressible && !row.Base {
+			v = interlock.Stricter(v, d.Findings[n].Verdict)
 		}
 	}
 	return v

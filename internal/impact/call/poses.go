@@ -25,6 +25,7 @@ func (s callRun) poses(c *call, folded map[string]any) bool {
 	}
 	speaks := c.kind == interlock.ImpactMessage || lex.Has(c.words, "commit", "comment", "message", "mail", "email", "reply", "review",
 		"post", "announce", "announcement", "note", "send")
+	speaks = speaks && c.transfers == "" // from where it is moved
 	for _, key := range lex.SortedNames(folded) {
 		if !s.Spend(1) {
 			return false
