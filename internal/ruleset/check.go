@@ -153,6 +153,13 @@ func (c *checker) rule(r *Rule, at string) error {
 		if !idForm.MatchString(p) {
 			return c.doc.Errorf(fmt.Sprintf("%s/profiles/%d", at, i), "name a profile, such as guard or asa")
 		}
+		doc, into := c.doc, c.loader.ruleset
+		c.loader.backups = append(c.loader.backups, func() error {
+			if _, known := into.profiles[p]; !known { // it would never hold, and nobody would notice
+				return doc.Errorf(fmt.Sprintf("%s/profiles/%d", at, i), "there is no profile %s; known are %v", p, into.Profiles())
+			}
+			return nil
+		})
 	}
 	if r.Verdict == interlock.Allow {
 		return c.doc.Errorf(at+"/verdict", "a rule can only object: ask, deny or halt")
