@@ -1,6 +1,9 @@
 package interlock
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Finding is one objection by a gate, a limit, a classifier or the judge. Findings can only tighten a decision.
 type Finding struct {
@@ -15,6 +18,14 @@ type Finding struct {
 	Obligations []Obligation `json:"obligations,omitempty"`
 	Impacts     []int        `json:"impacts,omitempty"` // evidence: indexes into the analysed impacts
 	Tags        []string     `json:"tags,omitempty"`    // e.g. "ASI02", "LLM06"
+}
+
+// LayerText is the layer, with the place inside it where there is one: "2", or "2.1".
+func (f *Finding) LayerText() string {
+	if f.Sublayer > 0 {
+		return strconv.Itoa(f.Layer) + "." + strconv.Itoa(f.Sublayer)
+	}
+	return strconv.Itoa(f.Layer)
 }
 
 // GeneralReason is the part of a finding's reason that its rule says of every action, without what it says of this one. It is for
