@@ -1,12 +1,16 @@
 package interlock
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Finding is one objection by a gate, a limit, a classifier or the judge. Findings can only tighten a decision.
 type Finding struct {
 	Gate        string       `json:"gate"`                 // which gate objects, e.g. "rules", "danger", "scope"
 	Rule        string       `json:"rule"`                 // stable id of the rule, e.g. "fs.delete-system"
 	Layer       int          `json:"layer"`                // 1 base laws, 2 security, 3 operational, 4 behavioural (ASA 6)
+	Sublayer    int          `json:"sublayer,omitempty"`   // place inside the layer, 2.1 before 2.2; 0 is the layer itself (ASA 19.2)
 	Verdict     Verdict      `json:"verdict"`              // what the finding argues for
 	Reason      string       `json:"reason"`               // one sentence an agent may read; never the pattern, never a secret
 	Suggestion  string       `json:"suggestion,omitempty"` // a tested alternative, where there is a safe one
@@ -14,6 +18,14 @@ type Finding struct {
 	Obligations []Obligation `json:"obligations,omitempty"`
 	Impacts     []int        `json:"impacts,omitempty"` // evidence: indexes into the analysed impacts
 	Tags        []string     `json:"tags,omitempty"`    // e.g. "ASI02", "LLM06"
+}
+
+// LayerText is the layer, with the place inside it where there is one: "2", or "2.1".
+func (f *Finding) LayerText() string {
+	if f.Sublayer > 0 {
+		return strconv.Itoa(f.Layer) + "." + strconv.Itoa(f.Sublayer)
+	}
+	return strconv.Itoa(f.Layer)
 }
 
 // GeneralReason is the part of a finding's reason that its rule says of every action, without what it says of this one. It is for

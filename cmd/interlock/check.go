@@ -323,7 +323,7 @@ func printDecision(w io.Writer, d interlock.Decision) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s   risk %d, %s\n", strings.ToUpper(d.Verdict.String()), d.Risk, d.Danger)
 	for _, f := range d.Findings {
-		fmt.Fprintf(&b, "  %-5s %s (layer %d): %s\n", f.Verdict, f.Rule, f.Layer, f.Reason)
+		fmt.Fprintf(&b, "  %-5s %s (layer %s): %s\n", f.Verdict, f.Rule, f.LayerText(), f.Reason)
 		if f.Suggestion != "" {
 			fmt.Fprintf(&b, "        instead: %s\n", f.Suggestion)
 		}

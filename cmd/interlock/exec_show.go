@@ -143,7 +143,7 @@ func (p *program) refusedRun(answer interlock.Answer) error {
 		if f.Verdict == interlock.Allow {
 			continue
 		}
-		fmt.Fprintf(p.stderr, "  %-5s %s (layer %d): %s\n", f.Verdict, f.Rule, f.Layer, f.Reason)
+		fmt.Fprintf(p.stderr, "  %-5s %s (layer %s): %s\n", f.Verdict, f.Rule, f.LayerText(), f.Reason)
 		if f.Suggestion != "" {
 			fmt.Fprintf(p.stderr, "        instead: %s\n", f.Suggestion)
 		}

@@ -108,5 +108,5 @@ func (p *page) step(depth int, s fact.Step, d interlock.Decision, shown map[int]
 }
 
 func (p *page) finding(depth int, f interlock.Finding) {
-	p.line(2*depth, "> ", fmt.Sprintf("%s %s (layer %d): %s", strings.ToUpper(f.Verdict.String()), f.Rule, f.Layer, f.Reason))
+	p.line(2*depth, "> ", fmt.Sprintf("%s %s (layer %s): %s", strings.ToUpper(f.Verdict.String()), f.Rule, f.LayerText(), f.Reason))
 }

@@ -235,18 +235,19 @@ type Attester func(method, subject, statement string) (signature string, err err
 // Config configures an Admission. Every field is required unless it says otherwise.
 type Config struct {
 	Evaluator
-	Store        Store
-	Redact       func(string) (string, []string) // removes secrets from text before it is recorded or shown
-	Verify       quorum.Verifier                 // checks what proves an operator's words
-	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
-	Now          func() time.Time
-	Random       io.Reader
-	Owner        string                     // the human who answers for what nobody else is named for; optional
-	ApprovalTTL  time.Duration              // how long a request waits and an approval lives; 0 means one hour
-	MaxQuestions int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
-	CodeTTL      time.Duration              // how long a challenge's code counts; 0 means five minutes
-	Notify       Notifier                   // optional: takes codes to humans; without it nobody is told
-	Alert        func(kind, message string) // optional: told of every alert event, without secrets
+	Store         Store
+	Redact        func(string) (string, []string) // removes secrets from text before it is recorded or shown
+	Verify        quorum.Verifier                 // checks what proves an operator's words
+	Attest        Attester                        // optional: signs as the server what it saw; without it no code counts
+	Now           func() time.Time
+	Random        io.Reader
+	Owner         string                     // the human who answers for what nobody else is named for; optional
+	ApprovalTTL   time.Duration              // how long a request waits and an approval lives; 0 means one hour
+	MaxQuestions  int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
+	TellUserAfter int                        // after how many denials in a row of the same thing agents are told to tell their users; 0 is never
+	CodeTTL       time.Duration              // how long a challenge's code counts; 0 means five minutes
+	Notify        Notifier                   // optional: takes codes to humans; without it nobody is told
+	Alert         func(kind, message string) // optional: told of every alert event, without secrets
 
 	Record Recorder // how what decisions were made from is kept
 

@@ -264,6 +264,7 @@ func writeFinding(w *strictjson.Writer, f *interlock.Finding) {
 	w.String(f.Reason)
 	w.Name("rule")
 	w.String(f.Rule)
+	optionalInt(w, "sublayer", int64(f.Sublayer))
 	w.OptionalString("suggestion", f.Suggestion)
 	w.OptionalStrings("tags", f.Tags)
 	w.Name("verdict")

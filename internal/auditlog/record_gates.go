@@ -51,3 +51,15 @@ func (c *cutter) judgments(said []interlock.Judgment) []interlock.Judgment {
 	}
 	return out
 }
+
+// DenyingGate says which of the two gates denied: 1 the deterministic one, 2 the judge, 0 neither. Where both did it is the first, as the
+// second is not asked then.
+func DenyingGate(d interlock.Decision) int {
+	first, second := gates(d, nil)
+	for n, g := range [...]gateWire{first, second} {
+		if g.Result == interlock.Deny.String() || g.Result == interlock.Halt.String() {
+			return n + 1
+		}
+	}
+	return 0
+}

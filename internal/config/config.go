@@ -105,6 +105,10 @@ type Config struct {
 	// MaxQuestions bounds what one agent may ask of its operators: so many requests waiting at once, and as many new ones
 	// within an hour. Beyond it an Ask is answered Deny and nobody is asked. Default: 100.
 	MaxQuestions int `json:"max_questions"`
+
+	// TellUserAfter is after how many denials in a row of the same thing, however it is spelled, an agent is told to tell its user that it
+	// can't be achieved within the present safety constraints, and the operators are told as well. Default: 3.
+	TellUserAfter int `json:"tell_user_after"`
 	// ForgetInputs has nothing kept of what decisions are made from: they can't be made again, and what other rules would have
 	// decided can't be told of them. The rules' own texts are kept all the same. Default: false.
 	ForgetInputs bool `json:"forget_inputs"`
@@ -257,7 +261,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 func Defaults() Config {
 	return Config{Profile: "guard", Listen: "127.0.0.1:7433", ApprovalTTL: Duration(time.Hour),
 		CodeTTL: Duration(5 * time.Minute), KillConfirm: Duration(5 * time.Minute),
-		MaxQuestions: 100, MaxConcurrent: 1024}
+		MaxQuestions: 100, TellUserAfter: 3, MaxConcurrent: 1024}
 }
 
 // Load returns the settings for a home directory. file is the --config flag; empty means interlock.yaml in home.
@@ -283,6 +287,9 @@ func Load(home, file string) (Config, error) {
 		if rules := filepath.Join(home, "rules"); there(rules) || there(rules+".promoted") { // which is taking its place
 			c.Rules = rules
 		}
+	}
+	if c.TellUserAfter <= 0 || c.TellUserAfter > 16 {
+		return c, interlock.Errorf(interlock.CodeInvalid, "tell_user_after", "must be from 1 to 16")
 	}
 	if c.MaxQuestions <= 0 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "max_questions", "must be at least 1")

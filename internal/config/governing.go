@@ -76,6 +76,7 @@ func decisionSettings() []Governing {
 			func(c *Config) *[]Channel { return &c.Channels }, ordered)),
 		governing("quiet_hours", weakerAnother+": in them more is refused and less is told",
 			func(c *Config) *Hours { return &c.QuietHours }, ordered),
+		governing("tell_user_after", weakerMore, func(c *Config) *int { return &c.TellUserAfter }, lesser),
 		governing("max_questions", weakerMore, func(c *Config) *int { return &c.MaxQuestions }, lesser),
 	}
 }

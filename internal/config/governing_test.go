@@ -94,6 +94,8 @@ func pairs() []pair {
 		{"channels", func(c *Config) { c.Channels = []Channel{{Kind: "terminal"}} },
 			func(c *Config) { c.Channels = []Channel{{Kind: "terminal"}} }, false},
 		{"quiet_hours", func(c *Config) {}, func(c *Config) { c.QuietHours = "00:00-23:59" }, true},
+		{"tell_user_after", func(c *Config) {}, func(c *Config) { c.TellUserAfter = 9 }, true},
+		{"tell_user_after", func(c *Config) {}, func(c *Config) { c.TellUserAfter = 2 }, false},
 		{"max_questions", func(c *Config) {}, func(c *Config) { c.MaxQuestions = 1000 }, true},
 		{"max_questions", func(c *Config) {}, func(c *Config) { c.MaxQuestions = 5 }, false},
 		{"allow_remote", func(c *Config) {}, func(c *Config) { c.AllowRemote = true }, true},

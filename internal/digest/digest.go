@@ -44,6 +44,8 @@ type Digest struct {
 	Expired   int       `json:"expired"` // questions that nobody answered in time
 	Waiting   int       `json:"waiting"` // and those that still wait
 	Stopped   int       `json:"stopped"` // how often everything was stopped
+	Gates     []Gate    `json:"gates"`   // how much each gate denied, beside how much it did before
+	Review    []Review  `json:"review"`  // a sample of what was permitted, to look at again
 }
 
 // An Agent is what one agent did.
@@ -77,6 +79,8 @@ type Maker struct {
 	tools, places                 map[string]bool // used within the stretch
 	knownTools, knownPlaces, over map[string]bool // used before; requests that are over
 	asked                         map[string]bool
+	gates                         [2]Gate
+	review                        []Review
 }
 
 // New begins a digest of what was recorded from one time on, and before another.
@@ -91,7 +95,7 @@ func (m *Maker) Add(e interlock.Entry) time.Time {
 	if auditlog.IsDecision(e.Type) {
 		d, err := auditlog.ReadDecision(e)
 		if err == nil && !d.Canary {
-			m.decision(&d)
+			m.decision(e.ID, &d)
 		}
 		return d.Event.Recorded
 	}
@@ -144,17 +148,20 @@ func requestID(request any) string {
 }
 
 // decision counts one decision, or learns from one of before.
-func (m *Maker) decision(d *auditlog.Decided) {
+func (m *Maker) decision(id string, d *auditlog.Decided) {
 	at := d.Event.Recorded
 	tools, places := d.Used()
 	if at.Before(m.d.From) {
 		mark(m.knownTools, tools)
 		mark(m.knownPlaces, places)
+		m.gate(d, false)
 		return
 	}
 	if !at.Before(m.d.To) {
 		return
 	}
+	m.gate(d, true)
+	m.keep(id, d)
 	mark(m.tools, tools)
 	mark(m.places, places)
 	name := d.Proposal.Requester.Agent
@@ -216,6 +223,7 @@ func (m *Maker) Sum() Digest {
 	})
 	d.Agents = d.Agents[:min(len(d.Agents), most)]
 	d.Rules, d.Limits, d.Anomalies, d.Alerts = counted(m.rules), counted(m.limits), counted(m.odd), counted(m.other)
+	d.Gates, d.Review = m.sumGates(), append([]Review{}, m.review...)
 	d.Tools, d.Places = fresh(m.tools, m.knownTools), fresh(m.places, m.knownPlaces)
 	slices.SortStableFunc(d.Moved, func(a, b Move) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.On, b.On)) })
 	d.Moved = d.Moved[max(len(d.Moved)-most, 0):]
@@ -262,6 +270,10 @@ func (d Digest) Text() string {
 		agents[n] = fmt.Sprintf("%s %d/%d/%d", a.Name, a.Allowed, a.Asked, a.Denied)
 	}
 	line("agents", strings.Join(agents, ", "))
+	for _, g := range d.Gates {
+		line("gate", fmt.Sprintf("%d denied %d of %d; before %d of %d", g.Gate, g.Denied, g.Of, g.DeniedBefore, g.OfBefore))
+	}
+	line("drop", d.Drop())
 	line("questions", fmt.Sprintf("%d answered, %d expired, %d wait", d.Answered, d.Expired, d.Waiting))
 	line("rules", list(d.Rules))
 	line("new tools", strings.Join(d.Tools, ", "))
@@ -272,6 +284,9 @@ func (d Digest) Text() string {
 		line("moved", fmt.Sprintf("%s %s: %s to %s (%s)", one.At.Format("15:04"), one.On, one.From, one.To, one.By))
 	}
 	line("alerts", list(d.Alerts))
+	for _, one := range d.Review {
+		line("review", fmt.Sprintf("%s (%s %s, permitted by %s): interlock audit show %s", one.Event, one.Agent, one.Kind, one.By, one.Event))
+	}
 	if d.Stopped > 0 {
 		line("stopped", fmt.Sprintf("everything, %d times", d.Stopped))
 	}

@@ -14,7 +14,7 @@ import (
 // unexpired at now, and bound to this action, this ruleset and this requester. Where several qualify, the one that
 // expires first is used, so that none is kept longer than it must.
 //
-// One operator's signature answers a question and nothing more: what layer 1 asks, and obligations that want a fresh
+// One operator's signature answers a question and nothing more: what layer 1 asks without wanting an admin, and obligations that want a fresh
 // challenge, a delay or several people, are not answered by it, and one that wants a dry run only where it names the one that
 // was shown. One that wants an admin is answered by a request that carried it, because package quorum then took the answer from
 // nobody else.
@@ -47,10 +47,23 @@ func answers(r *interlock.ApprovalRequest, d interlock.Decision, agent interlock
 		!now.Before(r.Created) && now.Before(r.Expires)
 }
 
-// answerable reports whether a human's yes can lower the verdict at all: not what stands at layer 1.
+// answerable reports whether a human's yes can lower the verdict at all. Of what stands at layer 1 only a question that wants an
+// admin can be answered: what can't be undone waits for the operator's explicit confirmation (ASA 6.1, A.2). That the obligation
+// stands in the finding itself matters: one that another rule brought along says nothing of what layer 1 asks.
 func answerable(d interlock.Decision) bool {
-	for _, f := range d.Findings {
-		if f.Layer == 1 {
+	for n := range d.Findings {
+		f := &d.Findings[n]
+		if f.Layer == 1 && !(f.Verdict == interlock.Ask && hasObligation(f.Obligations, interlock.ObligationAdmin)) {
+			return false
+		}
+	}
+	return true
+}
+
+// inAdvance reports whether a yes that was given before may answer at all: nothing of layer 1, which is confirmed each time.
+func inAdvance(d interlock.Decision) bool {
+	for n := range d.Findings {
+		if d.Findings[n].Layer == 1 {
 			return false
 		}
 	}
@@ -93,7 +106,7 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 // first is drawn.
 func granted(gates gate.Table, d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
 	now time.Time) string {
-	if len(snapshot.Grants) == 0 || !answerable(d) {
+	if len(snapshot.Grants) == 0 || !inAdvance(d) {
 		return ""
 	}
 	for n := range d.Findings {

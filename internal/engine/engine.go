@@ -231,6 +231,9 @@ func admitted(f interlock.Finding) interlock.Finding {
 	if f.Layer < 1 || f.Layer > 4 {
 		f.Layer = 1
 	}
+	if f.Sublayer < 0 {
+		f.Sublayer = 0
+	}
 	return f
 }
 

@@ -8,7 +8,7 @@ import (
 	"interlock/internal/gate"
 )
 
-// ordered returns the findings that object, strictest first, then by layer, gate and rule, so that the first is the one
+// ordered returns the findings that object, strictest first, then by layer and sub-layer, gate and rule, so that the first is the one
 // to be named: a Deny is reported with the lowest layer that denies. What stands behind the rule in the comparison only
 // makes the order complete. A finding that argues for Allow objects to nothing and is left out.
 func ordered(gates gate.Table, found []interlock.Finding) []interlock.Finding {
@@ -25,6 +25,7 @@ func ordered(gates gate.Table, found []interlock.Finding) []interlock.Finding {
 		return first(
 			b.Verdict.Compare(a.Verdict),
 			a.Layer-b.Layer,
+			a.Sublayer-b.Sublayer,
 			gates.Place(a.Gate)-gates.Place(b.Gate),
 			strings.Compare(a.Gate, b.Gate),
 			strings.Compare(a.Rule, b.Rule),

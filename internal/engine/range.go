@@ -16,7 +16,7 @@ import (
 // something is production or goes to others, and nothing else: not what can't be undone, what a limit or half of one asks, the first use
 // of a tool, what a judge flags, and never what is denied.
 func inRange(gates gate.Table, d interlock.Decision, snapshot interlock.Snapshot, action interlock.Action, now time.Time) string {
-	if !slices.ContainsFunc(snapshot.Grants, func(g interlock.Grant) bool { return g.Range != nil }) || !answerable(d) || !rangeable(gates, d, action) {
+	if !slices.ContainsFunc(snapshot.Grants, func(g interlock.Grant) bool { return g.Range != nil }) || !inAdvance(d) || !rangeable(gates, d, action) {
 		return ""
 	}
 	var chosen *interlock.Grant

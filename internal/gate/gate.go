@@ -45,6 +45,6 @@ func ruleFinding(gate string, r *ruleset.Rule, impacts []int, analysis impact.An
 		}
 		suggestion += try
 	}
-	return interlock.Finding{Gate: gate, Rule: r.ID, Layer: r.Layer, Verdict: r.Verdict, Reason: r.Reason,
+	return interlock.Finding{Gate: gate, Rule: r.ID, Layer: r.Layer, Sublayer: r.Sublayer, Verdict: r.Verdict, Reason: r.Reason,
 		Suggestion: suggestion, Heuristic: r.Heuristic, Obligations: r.Obligations, Impacts: impacts, Tags: r.Tags}
 }

@@ -17,7 +17,7 @@ func Rules(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock
 	var textual map[*ruleset.Rule]bool
 	var out []interlock.Finding
 	for _, h := range hits {
-		if !h.Rule.Follows(&snapshot, analysis.Impacts, h.Impacts) {
+		if !h.Rule.Under(snapshot.Profile) || !h.Rule.Follows(&snapshot, analysis.Impacts, h.Impacts) {
 			continue
 		}
 		if h.Rule.OnTexts() {

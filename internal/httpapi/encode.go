@@ -93,6 +93,9 @@ func appendFinding(b []byte, f *interlock.Finding) []byte {
 	b = appendString(append(b, `{"gate":`...), f.Gate)
 	b = appendString(append(b, `,"rule":`...), f.Rule)
 	b = strconv.AppendInt(append(b, `,"layer":`...), int64(f.Layer), 10)
+	if f.Sublayer != 0 {
+		b = strconv.AppendInt(append(b, `,"sublayer":`...), int64(f.Sublayer), 10)
+	}
 	b = append(append(append(b, `,"verdict":"`...), f.Verdict.String()...), '"')
 	b = appendString(append(b, `,"reason":`...), f.Reason)
 	b = appendOptional(b, `,"suggestion":`, f.Suggestion)

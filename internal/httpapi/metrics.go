@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
 )
 
 // metrics counts in fixed arrays, so that counting costs an atomic add and no label can be chosen by a caller. The
@@ -21,6 +22,7 @@ type metrics struct {
 	build     Build
 	started   time.Time
 	decisions [kinds][verdicts][verdicts][modes]atomic.Int64 // by kind, verdict, answer and mode
+	denials   [kinds][2]atomic.Int64                         // by kind and which gate denied
 	requests  [len(routeNames)][600]atomic.Int64             // by route and status
 	failures  [len(codes)]atomic.Int64
 	latency   [len(latencyBounds) + 1]atomic.Int64 // not cumulative
@@ -117,6 +119,11 @@ func kindIndex(kind interlock.Kind) int {
 
 func (m *metrics) decision(kind interlock.Kind, a *interlock.Answer, took time.Duration) {
 	m.decisions[kindIndex(kind)][a.Verdict%verdicts][a.Answer%verdicts][a.Mode%modes].Add(1)
+	if a.Verdict.Compare(interlock.Deny) >= 0 {
+		if gate := auditlog.DenyingGate(a.Decision); gate > 0 {
+			m.denials[kindIndex(kind)][gate-1].Add(1)
+		}
+	}
 	bucket := 0
 	for bucket < len(latencyBounds) && took > latencyBounds[bucket] {
 		bucket++
@@ -199,6 +206,14 @@ func (m *metrics) writeDecisions(e *exposition) {
 							interlock.Verdict(a), string(names[k]), interlock.Mode(o), interlock.Verdict(v), n)
 					}
 				}
+			}
+		}
+	}
+	e.family("interlock_denials_total", "counter", "Denials by kind of action and gate: 1 is deterministic, 2 the judge.")
+	for k := range m.denials {
+		for g := range m.denials[k] {
+			if n := m.denials[k][g].Load(); n > 0 {
+				fmt.Fprintf(e, "interlock_denials_total{gate=\"%d\",kind=%q} %d\n", g+1, string(names[k]), n)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/spec"
 )
 
 // No caller can make further series: findings of rules nobody loaded are counted together.
@@ -56,5 +57,31 @@ func TestRuleHitsOfRulesThatChange(t *testing.T) {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %s in\n%s", want, page.String())
 		}
+	}
+}
+
+// TestDenialsByGate: what the deterministic gate and what the judge denied are told apart, by kind of action, and what was only asked is
+// neither's.
+func TestDenialsByGate(t *testing.T) {
+	spec.Covers(t, "ASA-17.3-1")
+	m := newMetrics(time.Time{}, Build{}, nil)
+	for _, tc := range []struct {
+		kind interlock.Kind
+		gate string
+		v    interlock.Verdict
+	}{{interlock.KindShell, "rules", interlock.Deny}, {interlock.KindShell, "self", interlock.Halt}, {interlock.KindSQL, "judge", interlock.Deny},
+		{interlock.KindSQL, "rules", interlock.Ask}} {
+		m.decision(tc.kind, &interlock.Answer{Decision: interlock.Decision{Verdict: tc.v, Answer: interlock.Deny,
+			Findings: []interlock.Finding{{Gate: tc.gate, Rule: "r", Verdict: tc.v}}}}, time.Millisecond)
+	}
+	var page exposition
+	m.write(&page)
+	for _, want := range []string{`interlock_denials_total{gate="1",kind="shell"} 2`, `interlock_denials_total{gate="2",kind="sql"} 1`} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Count(page.String(), "interlock_denials_total{") != 2 {
+		t.Error("something else is counted as a denial")
 	}
 }

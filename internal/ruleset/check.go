@@ -31,6 +31,7 @@ const (
 	maxPattern      = 1_000 // bytes
 	maxLiteralFree  = 16    // patterns tried on every text
 	maxReason       = 300   // bytes
+	maxSublayer     = 99    // so that 2.1 and 2.99 read as what they are
 	wideWildcardMin = 2     // plain characters a policy glob has at least
 )
 
@@ -144,6 +145,21 @@ func (c *checker) rule(r *Rule, at string) error {
 	c.loader.ids[r.ID] = c.file
 	if r.Layer < 1 || r.Layer > 4 {
 		return c.doc.Errorf(at+"/layer", "layer must be 1 (base laws), 2 (security), 3 (operational) or 4 (behavioural)")
+	}
+	if r.Sublayer < 0 || r.Sublayer > maxSublayer {
+		return c.doc.Errorf(at+"/sublayer", "sublayer is a place inside the layer, from 1 to %d; leave it out for none", maxSublayer)
+	}
+	for i, p := range r.Profiles {
+		if !idForm.MatchString(p) {
+			return c.doc.Errorf(fmt.Sprintf("%s/profiles/%d", at, i), "name a profile, such as guard or asa")
+		}
+		doc, into := c.doc, c.loader.ruleset
+		c.loader.backups = append(c.loader.backups, func() error {
+			if _, known := into.profiles[p]; !known { // it would never hold, and nobody would notice
+				return doc.Errorf(fmt.Sprintf("%s/profiles/%d", at, i), "there is no profile %s; known are %v", p, into.Profiles())
+			}
+			return nil
+		})
 	}
 	if r.Verdict == interlock.Allow {
 		return c.doc.Errorf(at+"/verdict", "a rule can only object: ask, deny or halt")

@@ -87,19 +87,24 @@ func (r *Ruleset) MatchImpacts(kind interlock.Kind, impacts []interlock.Impact) 
 				}
 			}
 		}
-		for t, trait := range i.Traits {
-			if t == 0 || trait != i.Traits[t-1] {
-				try(r.index.byTrait[trait])
-			}
-		}
-		if len(r.index.byWord) > 0 {
-			word, _, _ := strings.Cut(foldText(i.Via), " ")
-			try(r.index.byWord[word])
-		}
-		try(r.index.byKind[i.Kind])
-		try(r.index.rest)
+		r.index.candidates(i, try)
 	}
 	return mergeHits(hits)
+}
+
+// candidates gives the few rules that an impact could meet, in lists, and no rule twice.
+func (x *ruleIndex) candidates(i *interlock.Impact, try func(rules []*Rule)) {
+	for t, trait := range i.Traits {
+		if t == 0 || trait != i.Traits[t-1] {
+			try(x.byTrait[trait])
+		}
+	}
+	if len(x.byWord) > 0 {
+		word, _, _ := strings.Cut(foldText(i.Via), " ")
+		try(x.byWord[word])
+	}
+	try(x.byKind[i.Kind])
+	try(x.rest)
 }
 
 // mergeHits sorts hits by rule and joins those of one rule.

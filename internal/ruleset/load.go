@@ -20,7 +20,7 @@ type loader struct {
 	own     map[string]bool   // limits that an operator's document gives
 	budgets map[string]string // budget id -> file it stands in
 	free    int               // patterns without a literal
-	backups []func() error    // what is looked at once every type is known
+	backups []func() error    // what is looked at once every type and profile is known
 	verify  bool              // check the defaults as closely as an operator's documents
 	sums    map[string]string // digests of defaults that were taken, and checked, when they were put into the program
 }

@@ -107,7 +107,7 @@ func loosenedLoop(from, to LoopRules) (bool, error) {
 func sameObjection(a, b *Rule) (bool, error) {
 	var only [2]*Rule
 	for i, rule := range []*Rule{a, b} {
-		only[i] = &Rule{ID: rule.ID, Layer: rule.Layer, Kinds: rule.Kinds, Match: rule.Match, After: rule.After,
+		only[i] = &Rule{ID: rule.ID, Layer: rule.Layer, Profiles: rule.Profiles, Kinds: rule.Kinds, Match: rule.Match, After: rule.After,
 			Heuristic: rule.Heuristic, Wanted: rule.Wanted}
 	}
 	return sameText(only[0], only[1])

@@ -3,6 +3,7 @@ package ruleset
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"time"
 
 	"interlock"
@@ -37,9 +38,12 @@ type Document struct {
 
 // A Rule objects to actions that meet its match.
 type Rule struct {
-	ID          string                 `json:"id"`              // stable, lower case, e.g. "fs.delete-root"
-	Layer       int                    `json:"layer"`           // 1 base laws, 2 security, 3 operational, 4 behavioural
-	Kinds       []interlock.Kind       `json:"kinds,omitempty"` // kinds of action it looks at; all if none is named
+	ID    string `json:"id"`    // stable, lower case, e.g. "fs.delete-root"
+	Layer int    `json:"layer"` // 1 base laws, 2 security, 3 operational, 4 behavioural
+	// place inside the layer: of two that are equally strict there the lower is named first, 0 before all; it overrides nothing
+	Sublayer    int                    `json:"sublayer,omitempty"`
+	Profiles    []string               `json:"profiles,omitempty"` // it holds under these; under every one if none is named
+	Kinds       []interlock.Kind       `json:"kinds,omitempty"`    // kinds of action it looks at; all if none is named
 	Match       Match                  `json:"match"`
 	After       *After                 `json:"after,omitempty"` // what the same run must have done before
 	Verdict     interlock.Verdict      `json:"verdict"`         // ask, deny or halt
@@ -157,6 +161,11 @@ type TestCase struct {
 	Gap    time.Duration      // how long before each next action
 	Action interlock.Action
 	Want   string // "block", "ask" or "pass"
+}
+
+// Under reports whether the rule holds under a profile.
+func (r *Rule) Under(profile string) bool {
+	return len(r.Profiles) == 0 || slices.Contains(r.Profiles, profile)
 }
 
 // OnImpacts reports whether the rule has conditions on impacts.

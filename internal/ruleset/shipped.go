@@ -68,6 +68,10 @@ func (r *shippedReader) rule(rule *Rule) {
 			rule.ID = r.word()
 		case "layer":
 			rule.Layer = r.number()
+		case "sublayer":
+			rule.Sublayer = r.number()
+		case "profiles":
+			rule.Profiles = words[string](r)
 		case "kinds":
 			rule.Kinds = words[interlock.Kind](r)
 		case "match":
@@ -83,6 +87,10 @@ func (r *shippedReader) rule(rule *Rule) {
 					r.predicate(&rule.Match.Predicate, name)
 				}
 			})
+		case "obligations": // few rules want any: not worth a reader of its own
+			if strictjson.DecodeTrusted([]byte(r.raw()), &rule.Obligations) != nil {
+				r.giveUp()
+			}
 		case "after":
 			rule.After = &After{}
 			r.after(rule.After)

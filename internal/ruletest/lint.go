@@ -86,7 +86,7 @@ func lintReach(rules *ruleset.Ruleset, analyser *impact.Analyser, r *ruleset.Rul
 			continue
 		}
 		stops++
-		d := DecideCase(rules, analyser, c)
+		d := DecideCase(rules, analyser, profileOf(r), c)
 		if fires(r, d) {
 			fired++
 		}

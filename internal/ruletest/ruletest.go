@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/engine"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/place"
 	"interlock/internal/ruleset"
@@ -46,6 +47,14 @@ func Snapshot(rules *ruleset.Ruleset) interlock.Snapshot {
 	}
 }
 
+// profileOf is the profile a rule is tested under: the first that it holds under.
+func profileOf(r *ruleset.Rule) string {
+	if len(r.Profiles) > 0 {
+		return r.Profiles[0]
+	}
+	return "guard"
+}
+
 // Decide decides one action as rules are tested.
 func Decide(rules *ruleset.Ruleset, analyser *impact.Analyser, action interlock.Action) interlock.Decision {
 	return DecideUnder(rules, analyser, "guard", action)
@@ -57,12 +66,12 @@ func DecideUnder(rules *ruleset.Ruleset, analyser *impact.Analyser, profile stri
 }
 
 // DecideCase decides a test's action after the actions it says the run did before, each of them decided in its turn.
-func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.TestCase) interlock.Decision {
+func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, c ruleset.TestCase) interlock.Decision {
 	var recent []interlock.PastAction
 	var now time.Time
 	wrote, fetched := map[string]time.Time{}, []string(nil)
 	for _, action := range c.After {
-		d := decide(rules, analyser, "guard", action, rules.Recent(recent, now), now, fetched)
+		d := decide(rules, analyser, profile, action, rules.Recent(recent, now), now, fetched)
 		if d.Answer.Compare(interlock.Deny) < 0 {
 			fetched = append(fetched, impact.Brought(Snapshot(rules).View, d.Impacts)...)
 		}
@@ -83,7 +92,7 @@ func DecideCase(rules *ruleset.Ruleset, analyser *impact.Analyser, c ruleset.Tes
 		}
 	}
 	sort.Strings(written)
-	return decide(rules, analyser, "guard", c.Action, rules.Recent(recent, now), now, fetched, written...)
+	return decide(rules, analyser, profile, c.Action, rules.Recent(recent, now), now, fetched, written...)
 }
 
 func decide(rules *ruleset.Ruleset, analyser *impact.Analyser, profile string, action interlock.Action,
@@ -136,7 +145,7 @@ func RunRule(rules *ruleset.Ruleset, analyser *impact.Analyser, r *ruleset.Rule)
 	}
 	var results []Result
 	for _, c := range list {
-		d := DecideCase(rules, analyser, c)
+		d := DecideCase(rules, analyser, profileOf(r), c)
 		results = append(results, Result{Case: show(c), Want: c.Want, Verdict: d.Verdict, Fault: judge(r, c.Want, d)})
 	}
 	if try := r.Suggestion.Try; try != "" {
@@ -182,10 +191,25 @@ func judge(r *ruleset.Rule, want string, d interlock.Decision) string {
 		return "the rule does not fire; decided " + d.Verdict.String() + by(d)
 	case want == "block" && d.Verdict.Compare(interlock.Deny) < 0:
 		return "must be blocked, decided " + d.Verdict.String() + by(d)
-	case want == "ask" && d.Verdict != interlock.Ask:
+	case want == "ask" && strictest(r, d) != interlock.Ask:
 		return "must be asked, decided " + d.Verdict.String() + by(d)
 	}
 	return ""
+}
+
+// strictest is what the rules alone say in a decision: where a rule holds under some profiles, it is tested under one that may pass
+// nothing by itself.
+func strictest(r *ruleset.Rule, d interlock.Decision) interlock.Verdict {
+	if len(r.Profiles) == 0 {
+		return d.Verdict
+	}
+	v := interlock.Allow
+	for n := range d.Findings {
+		if row := gate.Of(&d.Findings[n]); row.Suppressible && !row.Base {
+			v = interlock.Stricter(v, d.Findings[n].Verdict)
+		}
+	}
+	return v
 }
 
 func by(d interlock.Decision) string {

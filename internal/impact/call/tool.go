@@ -74,6 +74,9 @@ func (s callRun) toolCall(name string, object map[string]any, args json.RawMessa
 	s.Executes(interlock.KindTool, strings.Join(c.words, "_"))
 	s.meant(&c, object)
 	s.argument(&c, "", without(object, s.clientCalls(&c, object)), 0)
+	if s.poses(&c, folded) {
+		c.traits = append(c.traits, fact.TraitImpersonation)
+	}
 	s.concludeCall(&c)
 	s.elicited(name, object)
 }

@@ -112,9 +112,11 @@ const (
 	TraitPassword   = "password"    // a password is given along, on the command line or by a pipe
 	TraitRecon      = "recon"       // accounts, rights, processes or connections of the machine are looked at
 	TraitInjection  = "injection"   // input shaped to break out of its context
-	TraitWords      = "words"       // a message that is nothing but words to a few people, all of which stand in the action
-	TraitPlanned    = "planned"     // prose announces it as a next step, which is judged when it is taken
-	TraitNegated    = "negated"     // prose says it will not be done
+	// it says, of who does it or whom a message is from, somebody else than this user or an agent
+	TraitImpersonation = "impersonation"
+	TraitWords         = "words"   // a message that is nothing but words to a few people, all of which stand in the action
+	TraitPlanned       = "planned" // prose announces it as a next step, which is judged when it is taken
+	TraitNegated       = "negated" // prose says it will not be done
 	// an amount of money that none can be: negative, beyond all there is, of no currency that is known or of two at once
 	TraitWrongSum = "wrong-sum"
 )

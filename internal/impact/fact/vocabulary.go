@@ -11,7 +11,7 @@ func Traits() []string {
 		TraitRoot, TraitDevice, TraitSecret, TraitPersonal, TraitEnvironment, TraitHistory, TraitUncommitted, TraitStartup,
 		TraitAgentConfig, TraitAdvice, TraitCI,
 		TraitLog, TraitDefence, TraitAccount, TraitBoot, TraitBackup, TraitBreaking, TraitDatabase, TraitInfra, TraitPackage,
-		TraitAgents, TraitSelf, TraitSelfCopy,
+		TraitAgents, TraitImpersonation, TraitSelf, TraitSelfCopy,
 		TraitDownload, TraitUpload, TraitDownloadRun, TraitFetchedRun, TraitFetched, TraitUnpacked, TraitForeign,
 		TraitRedirected, TraitSecretSend,
 		TraitReverseShell, TraitListen, TraitMetadata, TraitPublish,

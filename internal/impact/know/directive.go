@@ -129,6 +129,11 @@ func (o *Option) runDirective(word, rest string) bool {
 		o.Named = rest + " "
 	case "tries":
 		o.Tries = true
+	case "poses":
+		o.Value, o.Poses = true, rest
+		if rest == "" {
+			o.Poses = PosesAs
+		}
 	case "signs-in":
 		o.SignsIn = true
 	case "module":
@@ -242,7 +247,7 @@ func traitNames() []string {
 		fact.TraitAppend, fact.TraitBulk, fact.TraitDryRun, fact.TraitElevated, fact.TraitRemote, fact.TraitObfuscated,
 		fact.TraitDecoded, fact.TraitInline,
 		fact.TraitBackground, fact.TraitBomb, fact.TraitRoot, fact.TraitDevice, fact.TraitSecret, fact.TraitPersonal,
-		fact.TraitEnvironment, fact.TraitHistory, fact.TraitUncommitted,
+		fact.TraitEnvironment, fact.TraitHistory, fact.TraitUncommitted, fact.TraitImpersonation,
 		fact.TraitStartup, fact.TraitAgentConfig, fact.TraitCI, fact.TraitLog, fact.TraitDefence, fact.TraitAccount,
 		fact.TraitBoot, fact.TraitBackup,
 		fact.TraitDatabase, fact.TraitInfra, fact.TraitPackage, fact.TraitSelf, fact.TraitDownload, fact.TraitUpload,

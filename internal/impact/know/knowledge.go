@@ -354,6 +354,7 @@ type Option struct {
 	Pipe    bool   // the value is a file to write, or after a bar a command that is written to
 	Named   string // code that is given is, with this before it, the name of a command, and the operands are its arguments
 	Tries   bool   // the value is a password
+	Poses   string // the value is who the command says that it is: PosesAs and the others
 	SignsIn bool   // standard input is the password for the host that the last operand names
 	Module  string // the value and this before it name a command, and what follows are its arguments
 	Prints  string // what the command prints then
@@ -367,6 +368,13 @@ type Option struct {
 	Impacts []Effect
 	Only    []Effect
 }
+
+// How a flag says who a command claims to be.
+const (
+	PosesAs        = "as"      // the value is a name or an address
+	PosesAsAddress = "address" // it is one where it is an address, and something else otherwise
+	PosesAsHeader  = "header"  // it is one where it is such a header or setting
+)
 
 // An Effect is one impact a description gives, still without its target's place.
 type Effect struct {

@@ -38,6 +38,9 @@ func (r *shellRun) Use(u *flow.Use, args []flow.Field, io flow.Streams) flow.Flo
 	if args[0].Odd {
 		adds.Traits = append(adds.Traits, fact.TraitObfuscated)
 	}
+	if r.poses(u, io.In) {
+		adds.Traits = append(adds.Traits, fact.TraitImpersonation)
+	}
 	if dry {
 		adds.Traits = append(adds.Traits, fact.TraitDryRun)
 		adds.Reversibility = interlock.Readonly

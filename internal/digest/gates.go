@@ -1,0 +1,102 @@
+package digest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"interlock/internal/auditlog"
+)
+
+// The bounds of what is said of gates. Below them a share says nothing.
+const (
+	leastDecisions = 100 // within the stretch of time, and before it
+	leastDenials   = 20  // before it
+	dropsTo        = 3   // a third of the share of before, or less, is a drop
+	sample         = 10  // approvals and permits to look at again
+)
+
+// A Gate is how much one of the two gates denied, within a stretch of time and before it. Whoever learns to get past one is denied less
+// (ASA 16.1).
+type Gate struct {
+	Gate   int `json:"gate"` // 1 deterministic, 2 the judge
+	Denied int `json:"denied"`
+	Of     int `json:"of"` // all that was decided
+	// in the look-back
+	DeniedBefore int  `json:"denied_before"`
+	OfBefore     int  `json:"of_before"`
+	Dropped      bool `json:"dropped,omitempty"` // to a third or less, although as much was done
+}
+
+// dropped reports whether a gate denies much less than before.
+func (g Gate) dropped() bool {
+	return g.Of >= leastDecisions && g.OfBefore >= leastDecisions && g.DeniedBefore >= leastDenials &&
+		g.Denied*g.OfBefore*dropsTo <= g.DeniedBefore*g.Of
+}
+
+// A Review is a permit to look at again: was it right?
+type Review struct {
+	Event string `json:"event"`
+	Agent string `json:"agent"`
+	Kind  string `json:"kind"`
+	By    string `json:"by"` // "rules", or "person" where somebody said yes
+}
+
+// gates counts one decision by which gate denied it.
+func (m *Maker) gate(d *auditlog.Decided, within bool) {
+	denying := auditlog.DenyingGate(d.Decision)
+	for n := range m.gates {
+		g := &m.gates[n]
+		g.Gate = n + 1
+		of, denied := &g.OfBefore, &g.DeniedBefore
+		if within {
+			of, denied = &g.Of, &g.Denied
+		}
+		*of++
+		if denying == g.Gate {
+			*denied++
+		}
+	}
+}
+
+// keep keeps a permit for the sample: those whose events' ids come first. The ids are digests, so that neither agents nor whoever makes the
+// digest has a say in which those are, and whoever makes it again has the same.
+func (m *Maker) keep(id string, d *auditlog.Decided) {
+	if !d.Decision.Answer.Allowed() {
+		return
+	}
+	r := Review{Event: id, Agent: d.Proposal.Requester.Agent, Kind: string(d.Proposal.Action.Kind), By: "rules"}
+	if d.Decision.Approval != "" || d.Decision.Grant != "" {
+		r.By = "person"
+	}
+	at, _ := slices.BinarySearchFunc(m.review, r, func(a, b Review) int { return strings.Compare(a.Event, b.Event) })
+	m.review = slices.Insert(m.review, at, r)
+	m.review = m.review[:min(len(m.review), sample)]
+}
+
+// sumGates is what is known of the gates that have denied anything, now or before.
+func (m *Maker) sumGates() []Gate {
+	list := []Gate{}
+	for _, g := range m.gates {
+		if g.Denied+g.DeniedBefore > 0 {
+			g.Dropped = g.dropped()
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// CodeOfDrop is that of the alert that a gate denies much less than it did.
+const CodeOfDrop = "denials-dropped"
+
+// Drop says of the gates that deny much less than before, in one line, or nothing.
+func (d Digest) Drop() string {
+	var all []string
+	for _, g := range d.Gates {
+		if g.Dropped {
+			all = append(all, fmt.Sprintf("gate %d denied %d of %d actions, and %d of %d in the two weeks before: either the work is another, "+
+				"or somebody has learned to get past it", g.Gate, g.Denied, g.Of, g.DeniedBefore, g.OfBefore))
+		}
+	}
+	return strings.Join(all, "; ")
+}
