@@ -92,6 +92,7 @@ github.com/google/jsonschema-go                         < mcpgateway
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp, sandbox, webpush, control
 advice                                                  < hook
+account                                                 < httpapi
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
