@@ -279,9 +279,9 @@ func TestSecretsComeFromWhereReferencesLead(t *testing.T) {
 	}
 	for value, want := range map[string]string{
 		"env:A": "", "file:" + file: "", "keyring:svc/me/too": "", "Bearer env:A": "",
-		"env:B":           "API_TOKEN: the environment variable \"B\" is not set for the gateway",
-		"file:" + dir:     "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
-		"file:" + open:    "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
+		"env:B":               "API_TOKEN: the environment variable \"B\" is not set for the gateway",
+		"file:" + dir:         "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
+		"file:" + open:        "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
 		"credential:upstream": "", "Bearer credential:upstream": "",
 		"credential:none": "API_TOKEN: the credential can't be used: no such file or directory",
 		"keyring:svc/you": "API_TOKEN: the system's keyring has no secret \"you\" of \"svc\", or is locked",
