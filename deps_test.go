@@ -42,7 +42,8 @@ impact/prose                                            < impact
 mvdan.cc/sh/v3                                          < impact/flow, impact/shell
 impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
-witness                                                 < auditlog, hook, harness, httpapi
+witness                                                 < auditlog, hook, harness, httpapi, cosign
+fileio, golang.org/x/mod                                < cosign
 strictjson                                              < origin
 origin                                                  < ledger, store/storagetest
 ledger                                                  < limit, auditlog, archive

@@ -36,6 +36,9 @@ type upCommand struct {
 
 // Run serves until it is interrupted, then answers what is under way and stops.
 func (c *upCommand) Run(p *program) error {
+	if err := c.checkAgents(); err != nil {
+		return err
+	}
 	settings, err := p.settings()
 	if err != nil {
 		return err
@@ -64,6 +67,10 @@ func (c *upCommand) Run(p *program) error {
 	settings = backend.Settings // those that are in force
 	p.saySettled(backend)
 	targets, err := checkpointTargets(settings.CheckpointTo)
+	if err != nil {
+		return err
+	}
+	witnesses, err := witnessTargets(settings, backend)
 	if err != nil {
 		return err
 	}
@@ -135,7 +142,7 @@ func (c *upCommand) Run(p *program) error {
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var background sync.WaitGroup
-	background.Go(func() { forwardCheckpoints(serving, backend.Store, targets, time.Second, logger) })
+	background.Go(func() { forwardCheckpoints(serving, backend.Store, append(targets, witnesses...), time.Second, logger) })
 	background.Go(func() { shipLog(serving, backend, settings.Home, shipments, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { gateway.serve(serving, logger) })

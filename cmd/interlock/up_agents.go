@@ -17,17 +17,22 @@ import (
 	"interlock/internal/startup"
 )
 
+// checkAgents refuses flags that can't work, before anything is made.
+func (c *upCommand) checkAgents() error {
+	if c.AgentsSocket == "" && c.AgentsGroup != "" {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--agents-group", "goes with --agents-socket FILE"))
+	}
+	if c.AgentsSocket != "" && runtime.GOOS != "linux" {
+		return interlock.Errorf(interlock.CodeInvalid, "--agents-socket", "is Linux's only: elsewhere the kernel does not say who asks")
+	}
+	return nil
+}
+
 // listenAgents opens the socket that hooks of other users reach: none but the group may connect, and nobody but this user may put
 // another in its place.
 func (c *upCommand) listenAgents() ([]net.Listener, error) {
 	if c.AgentsSocket == "" {
-		if c.AgentsGroup != "" {
-			return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--agents-group", "goes with --agents-socket FILE"))
-		}
 		return nil, nil
-	}
-	if runtime.GOOS != "linux" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "--agents-socket", "is Linux's only: elsewhere the kernel does not say who asks")
 	}
 	group := -1
 	if c.AgentsGroup != "" {

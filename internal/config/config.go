@@ -78,6 +78,11 @@ type Config struct {
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
 	// later contradicts something outside this machine's store. Default: none.
 	CheckpointTo []string `json:"checkpoint_to"`
+	// Witnesses are servers that cosign each new head of the log, by C2SP's tlog-witness protocol, if it goes on from what they saw before;
+	// `interlock witness serve` is one. Each has `url`, an HTTPS address (http on this machine), and `key`, its public key, whose name is
+	// the witness's. What they cosigned is kept in the directory witnessed of Home; `interlock audit verify --cosigned N` requires it.
+	// Default: none.
+	Witnesses []Witness `json:"witnesses"`
 	// ShipTo lists where `interlock up` sends every entry of the log, in order and at least once: each has `to` (a file,
 	// https://..., syslog+tls://HOST:PORT), `format` (cloudevents, which is the default, ocsf or jsonl) and, for an HTTPS address,
 	// `token` (env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME). Default: none.
@@ -208,6 +213,12 @@ type Shipment struct {
 	To     string `json:"to"`
 	Format string `json:"format"`
 	Token  string `json:"token"`
+}
+
+// A Witness is a server that cosigns the log's heads.
+type Witness struct {
+	URL string `json:"url"`
+	Key string `json:"key"`
 }
 
 // A Collector is where telemetry is sent.
