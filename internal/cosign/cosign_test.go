@@ -24,6 +24,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"interlock/internal/witness"
+	"interlock/spec"
 )
 
 // A tree is a log as it grows, by the mathematics of golang.org/x/mod, which is not ours.
@@ -252,6 +253,7 @@ func TestAnswersAreTheProtocols(t *testing.T) {
 // TestAWitnessRemembersAcrossARestart: what was cosigned stands on disk before the answer, so a new process refuses what the old one
 // would have; and one that can't read what it saw does not begin anew.
 func TestAWitnessRemembersAcrossARestart(t *testing.T) {
+	spec.Covers(t, "ASA-14.3-2")
 	log := newTree(t, "example.com/log")
 	log.grow("a", "b", "c", "d", "e")
 	dir := t.TempDir()

@@ -212,7 +212,7 @@ func (m *machine) hook(user, group int, program, socket, command string) (verdic
 }
 
 func TestAnotherUserReadsNothingOfTheServers(t *testing.T) {
-	spec.Covers(t, "ASA-10.3-1", "ASA-11.1-1", "ASA-11.3-3", "ASA-14.3-1", "ASA-20-8")
+	spec.Covers(t, "ASA-10.3-1", "ASA-11.1-1", "ASA-11.3-3", "ASA-14.3-1", "ASA-14.3-2", "ASA-20-8")
 	m := start(t)
 	if verdict, said := m.hook(agentUser, agentGroup, "interlock", m.socket, "ls"); verdict != "allow" { // so that there is a log
 		t.Fatalf("%s: %s", verdict, said)
