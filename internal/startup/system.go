@@ -77,6 +77,14 @@ UMask=0077
 LimitCORE=0
 `
 
+// UnitPath is where the server's unit is.
+const UnitPath = unitDir + "/" + SystemUnit
+
+// Confinement are the lines of the server's unit that keep it apart from the rest of the system.
+func Confinement() []string {
+	return append(strings.Split(strings.TrimSpace(confined), "\n"), "User="+SystemUser)
+}
+
 // Files are what is written, in order.
 func (s System) Files() []SystemFile {
 	files := []SystemFile{
