@@ -80,7 +80,7 @@ type Config struct {
 	CheckpointTo []string `json:"checkpoint_to"`
 	// Witnesses are servers that cosign each new head of the log, by C2SP's tlog-witness protocol, if it goes on from what they saw before;
 	// `interlock witness serve` is one. Each has `url`, an HTTPS address (http on this machine), and `key`, its public key, whose name is
-	// the witness's. What they cosigned is kept in the directory witnessed of Home; `interlock audit verify --cosigned N` requires it.
+	// the witness's. What they cosigned is kept in the directory witnessed of Home; `interlock audit verify --cosigned 1` requires it.
 	// Default: none.
 	Witnesses []Witness `json:"witnesses"`
 	// ShipTo lists where `interlock up` sends every entry of the log, in order and at least once: each has `to` (a file,
