@@ -87,14 +87,16 @@ func TestTheSearchForCredentialsBites(t *testing.T) {
 		files map[string]string
 		want  string // of the only problem; empty: none
 	}{
-		"in a source":         {map[string]string{"a.go": "package a\n\nconst t = \"" + token + "\"\n"}, "a.go:3: holds what looks like a secret"},
-		"in settings":         {map[string]string{"docs/interlock.yaml": "token: " + token + "\n"}, "docs/interlock.yaml:1: holds"},
-		"in a page":           {map[string]string{"docs/a.md": "Try `" + token + "`.\n"}, "docs/a.md:1: holds"},
-		"a reference":         {map[string]string{"docs/interlock.yaml": "token: env:TOKEN\n"}, ""},
-		"a listed one":        {map[string]string{"a.go": token, knownTexts: row(token, "made up")}, ""},
-		"another than listed": {map[string]string{"a.go": token + " ghp_" + strings.Repeat("z9Y8x7", 6), knownTexts: row(token, "made up")}, "a.go:1: holds"},
-		"listed for nothing":  {map[string]string{"a.go": "", knownTexts: row(token, "made up")}, knownTexts + ": " + textDigest(token) + " is not found any more"},
-		"listed without why":  {map[string]string{"a.go": "", knownTexts: row(token, "")}, knownTexts + ":1: is not digest"},
+		"in a source":  {map[string]string{"a.go": "package a\n\nconst t = \"" + token + "\"\n"}, "a.go:3: holds what looks like a secret"},
+		"in settings":  {map[string]string{"docs/interlock.yaml": "token: " + token + "\n"}, "docs/interlock.yaml:1: holds"},
+		"in a page":    {map[string]string{"docs/a.md": "Try `" + token + "`.\n"}, "docs/a.md:1: holds"},
+		"a reference":  {map[string]string{"docs/interlock.yaml": "token: env:TOKEN\n"}, ""},
+		"a listed one": {map[string]string{"a.go": token, knownTexts: row(token, "made up")}, ""},
+		"another than listed": {map[string]string{"a.go": token + " ghp_" + strings.Repeat("z9Y8x7", 6), knownTexts: row(token, "made up")},
+			"a.go:1: holds"},
+		"listed for nothing": {map[string]string{"a.go": "", knownTexts: row(token, "made up")},
+			knownTexts + ": " + textDigest(token) + " is not found any more"},
+		"listed without why": {map[string]string{"a.go": "", knownTexts: row(token, "")}, knownTexts + ":1: is not digest"},
 	} {
 		root := make(fstest.MapFS)
 		for file, text := range c.files {

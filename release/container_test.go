@@ -146,7 +146,8 @@ func TestTheContainerHasNoPrivileges(t *testing.T) {
 			t.Errorf("%q in place of %q is not noticed", c[2], c[1])
 		}
 	}
-	for _, line := range []string{"read_only: true", "cap_drop: [ALL]", `security_opt: ["no-new-privileges:true"]`, `user: "65532:65532"`, "127.0.0.1:7433:"} {
+	for _, line := range []string{"read_only: true", "cap_drop: [ALL]", `security_opt: ["no-new-privileges:true"]`, `user: "65532:65532"`,
+		"127.0.0.1:7433:"} {
 		broken := strings.Replace(compose, line, map[bool]string{true: "0.0.0.0:7433:"}[strings.HasPrefix(line, "127")], 1)
 		if broken == compose || len(serviceProblems(broken)) == 0 {
 			t.Errorf("a service without %q is not noticed", line)

@@ -151,7 +151,8 @@ func (c *witnessServeCommand) listen() (net.Listener, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		return nil, errors.Join(interlock.Errorf(interlock.CodeInvalid, "--tls-cert", "the certificate and --tls-key can't be used together"), door.Close())
+		door.Close()
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--tls-cert", "the certificate and --tls-key can't be used together")
 	}
 	return tls.NewListener(door, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
 }

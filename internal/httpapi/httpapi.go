@@ -1,7 +1,8 @@
 // Package httpapi is the HTTP door: it turns requests into proposals, answers them with what admission says, and decides
 // nothing itself.
 //
-// It serves two doors, and a third where it runs as a user of its own, with the same routes. The network door listens on a loopback address, wants an agent's bearer token
+// It serves two doors, and a third where it runs as a user of its own, with the same routes. The network door listens on a
+// loopback address, wants an agent's bearer token
 // for everything that decides or reads, and refuses requests that come from a browser or were steered to it by another
 // name (DNS rebinding). The local door is a unix socket of mode 0600: whoever can open it is the user Interlock runs as,
 // so it needs no token and takes whole proposals, which is how the hook hands over what it saw. The agents' door is a socket for

@@ -345,7 +345,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		Env: map[string]string{"DB": "text:file:/data.db"}}).Check(); err != nil {
 		t.Error(err)
 	}
-	const advice = " looks like a secret, and settings are shown and copied; write a reference instead: env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME"
+	const advice = " looks like a secret, and settings are shown and copied; write a reference instead: " +
+		"env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME"
 	for name, value := range map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": token, "X": token,
 		"BRAVE_API_KEY": "BSAabcdef1234", "DB": "postgres://u:hunter2hunter@db/x"} {
 		err := upstream.Config{Name: "a", Command: "x", Env: map[string]string{name: value}}.Check()

@@ -139,7 +139,8 @@ func (m *machine) as(user, group int, name string, args ...string) *exec.Cmd {
 func (m *machine) serve() {
 	m.t.Helper()
 	secret := filepath.Join(m.credentials, "interlock_hook")
-	if err := errors.Join(os.WriteFile(secret, []byte("https://hooks.slack.example/handed-over"), 0o400), os.Chown(secret, serverUser, -1)); err != nil {
+	if err := errors.Join(os.WriteFile(secret, []byte("https://hooks.slack.example/handed-over"), 0o400),
+		os.Chown(secret, serverUser, -1)); err != nil {
 		m.t.Fatal(err)
 	}
 	settings := filepath.Join(m.state, "interlock.yaml")
@@ -301,7 +302,8 @@ func TestAnotherUserGovernsNothing(t *testing.T) {
 	spec.Covers(t, "ASA-14.3-1")
 	m := start(t)
 	ask := func(user int, args ...string) (status, body string) {
-		command := m.as(user, agentGroup, "curl", append([]string{"-s", "-m", "20", "-w", "\n%{http_code}", "-H", "Content-Type: application/json"}, args...)...)
+		command := m.as(user, agentGroup, "curl",
+			append([]string{"-s", "-m", "20", "-w", "\n%{http_code}", "-H", "Content-Type: application/json"}, args...)...)
 		out, _ := command.Output() // one that can't connect says 000
 		text := strings.TrimSpace(string(out))
 		i := strings.LastIndex(text, "\n")
