@@ -43,7 +43,8 @@ impact/prose                                            < impact
 mvdan.cc/sh/v3                                          < impact/flow, impact/shell
 impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
-witness                                                 < auditlog, hook, harness, httpapi
+witness                                                 < auditlog, hook, harness, httpapi, cosign
+fileio, golang.org/x/mod                                < cosign
 strictjson                                              < origin
 origin                                                  < ledger, store/storagetest
 ledger                                                  < limit, auditlog, archive
@@ -96,6 +97,7 @@ github.com/google/jsonschema-go                         < mcpgateway
 mcpgateway                                              < mcphttp
 hostname                                                < httpapi, mcphttp, sandbox, webpush, control
 advice                                                  < hook
+account                                                 < httpapi
 rpc                                                     < mcpaql, mcpgateway, upstream
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
@@ -112,7 +114,7 @@ auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal, test/otel
+std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal, test/otel, test/system
 std only                                                < bench/redteam, bench/mutants, release
 github.com/yuin/goldmark                                < docs/generator
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)

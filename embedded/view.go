@@ -27,6 +27,19 @@ func GatherView(c config.Config, dir string) interlock.View {
 	return view
 }
 
+// GatherPeerView collects the same for another user of the machine, by whom this process is asked. It sees of their directories
+// what its own user may, which under a system service is nothing: then no directory above the working directory is the workspace.
+func GatherPeerView(c config.Config, name, home, dir string) interlock.View {
+	view := interlock.View{Production: c.Production, Endpoints: endpoints(c.Listen), Home: home, User: name}
+	view.Workspace = workspace(dir, home)
+	view.Self = slices.Concat(selfPaths(c), config.Guarded(c.Home))
+	if home != "" {
+		view.Self = append(view.Self, harness.SettingsFiles(home)...)
+	}
+	view.Links = links(dir, view.Workspace)
+	return view
+}
+
 // selfPaths are the files an agent must not touch if Interlock is to mean anything.
 func selfPaths(c config.Config) []string {
 	paths := []string{c.Home, config.Socket(c.Home)}

@@ -37,6 +37,9 @@ func main() {
 	if args[0] == "hook" {
 		flags, ok = hook.ParseFlags(args[1:])
 	}
+	if ok && flags.Socket != "" && flags.Event != harness.ConfigChange {
+		os.Exit(system(flags))
+	}
 	socket := socketOf(flags.Home, os.Getenv)
 	if !ok || !exists(socket) || flags.Event == harness.ConfigChange { // which only the full program can judge
 		os.Exit(refuse(flags, become(args, nil, nil)))
@@ -87,6 +90,20 @@ func refuse(flags hook.Flags, cause error) int {
 	_, _ = os.Stdout.Write(out.Stdout) // the exit status has to say it if this does not
 	_, _ = os.Stderr.Write(out.Stderr)
 	return out.Exit
+}
+
+// system has the server of the system decide, as the full program does. What it does not answer is refused.
+func system(flags hook.Flags) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	prompts, alone := lineage.Look(flags.Agent, os.Getenv)
+	return hook.Process{Agent: flags.Agent, Deadline: flags.Deadline, Socket: flags.Socket, System: true, Redact: redacted,
+		Environment: hook.Environment{Event: flags.Event, Principal: account.Name(), Unattended: flags.Unattended || alone, Prompts: prompts},
+		Stdin:       os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Judge: func(_ context.Context, call hook.Call, _ []byte) (hook.Output, witness.News) {
+			return hook.RefuseSystem(call, flags.Socket), witness.News{}
+		},
+	}.Run(ctx)
 }
 
 // What an agent is shown.

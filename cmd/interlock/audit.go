@@ -172,6 +172,8 @@ func (p *program) auditEntry(name string) (*store.Store, interlock.Entry, error)
 type auditVerifyCommand struct {
 	Key        string   `help:"The log's public key. Default: log.pub in the home directory; better, a copy kept elsewhere." type:"path" placeholder:"FILE"`
 	Checkpoint []string `help:"A checkpoint or receipt kept elsewhere that the log must contain; may be given more than once." type:"path" placeholder:"FILE"`
+	Cosigned   int      `help:"Require that so many witnesses have cosigned a head of the log." placeholder:"N"`
+	Witness    []string `help:"A witness's public key, or a file with it; may be given more than once. Default: those of the settings." placeholder:"KEY"`
 	From       string   `help:"An exported copy instead of the store: a directory or a file of JSON lines." type:"path" placeholder:"PATH"`
 	JSON       bool     `name:"json" help:"Print one JSON object."`
 	archiveFlags
@@ -201,6 +203,10 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	if c.From == "" {
 		options.Earlier = append(options.Earlier, p.keptCheckpoints(key)...)
 	}
+	vouched, unvouched, err := c.cosigned(p, &options)
+	if err != nil {
+		return err
+	}
 	source, closeSource, err := p.auditSource(c.From, c.Archive...)
 	if err != nil {
 		return err
@@ -227,7 +233,10 @@ func (c *auditVerifyCommand) Run(p *program) error {
 			return err
 		}
 	}
-	err = c.print(p, report, key, broken, beside)
+	beside.Cosigned = vouched
+	if err = c.print(p, report, key, broken, beside); err == nil {
+		err = c.saysVouched(p, vouched, unvouched)
+	}
 	if isStore && report.Problem != nil && !c.JSON {
 		c.apart(p, log, key)
 	}
@@ -242,6 +251,8 @@ func (c *auditVerifyCommand) Run(p *program) error {
 type besides struct {
 	Checked bool     `json:"standing_checked"` // it takes the log's private key, which an auditor need not have
 	Wrong   []string `json:"standing_wrong,omitempty"`
+
+	Cosigned *vouching `json:"cosigned,omitempty"` // nil: nobody asked for witnesses
 }
 
 // maxWrong bounds how many differences are printed.

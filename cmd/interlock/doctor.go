@@ -100,6 +100,7 @@ func (d *diagnosis) look(project string) {
 		d.note("mode", "", statusWarn, "mode %s: verdicts are not enforced, so no canary can be refused", d.settings.Mode)
 	}
 	d.idle()
+	d.system("/")
 	d.room()
 	d.server()
 	d.judges()

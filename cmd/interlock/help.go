@@ -17,7 +17,7 @@ func helpGroups() []helpGroup {
 		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci"}},
 		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},
 		{"What happened:", []string{"audit", "digest", "anomaly", "hold"}},
-		{"Started by other programs:", []string{"hook", "mcp", "gateway"}},
+		{"Started by other programs:", []string{"hook", "mcp", "gateway", "witness"}},
 	}
 }
 

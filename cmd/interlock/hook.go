@@ -25,6 +25,7 @@ import (
 type hookCommand struct {
 	Agent    string        `help:"The harness: claude, codex, gemini, qwen, cursor, copilot, opencode, windsurf or cline." required:"" placeholder:"NAME"`
 	Event    string        `help:"The event this command is registered for; used where the payload names none or can't be read." placeholder:"EVENT"`
+	Socket   string        `help:"The socket of the system's server, which runs as a user of its own. Default: this user's own, or the system's where this user has no store." type:"path" placeholder:"FILE"`
 	Deadline time.Duration `help:"Refuse when no decision was made by then. Keep it below the harness's own timeout." default:"5s"`
 }
 
@@ -45,12 +46,15 @@ func (p *program) fastHook(args []string) (code int, done bool) {
 		return 0, false
 	}
 	p.globals = Globals{Home: f.Home, Unattended: f.Unattended}
-	return p.hook(hookCommand{Agent: f.Agent, Event: f.Event, Deadline: f.Deadline}), true
+	return p.hook(hookCommand{Agent: f.Agent, Event: f.Event, Deadline: f.Deadline, Socket: f.Socket}), true
 }
 
 // hook runs one call against its deadline and writes the answer. It returns the exit status.
 func (p *program) hook(c hookCommand) int {
 	tuneBrief()
+	if socket := p.systemSocket(c.Socket); socket != "" {
+		return p.systemHook(c, socket)
+	}
 	if c.Event == harness.ConfigChange {
 		return p.configChange(c)
 	}

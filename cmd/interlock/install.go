@@ -13,7 +13,7 @@ import (
 
 // settingsFlags are shared by install and uninstall.
 type settingsFlags struct {
-	Harness string `arg:"" help:"claude, codex, gemini, qwen, cursor, copilot or opencode; with --print also windsurf or cline; or gateway, for a client's MCP servers."`
+	Harness string `arg:"" optional:"" help:"claude, codex, gemini, qwen, cursor, copilot or opencode; with --print also windsurf or cline; or gateway, for a client's MCP servers."`
 	Client  string `help:"With gateway: whose servers; claude-code, claude-desktop, cursor, vscode, codex, windsurf, gemini, qwen, copilot or opencode." placeholder:"NAME"`
 	Project string `help:"Edit the settings of the project in this directory instead of the user's." type:"existingdir" placeholder:"DIR"`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and change nothing."`
@@ -21,6 +21,8 @@ type settingsFlags struct {
 
 type installCommand struct {
 	settingsFlags
+	systemFlags
+	Socket    string   `help:"Have the system's server decide, which listens there; see --system." type:"path" placeholder:"FILE"`
 	Print     bool     `help:"Print what to register, and change nothing."`
 	Telemetry bool     `help:"Have the harness report what it uses of models, for budgets; with --print, what to set by hand."`
 	Leave     []string `help:"With gateway: leave this server where it is. May be given again." placeholder:"SERVER"`
@@ -28,6 +30,7 @@ type installCommand struct {
 
 type uninstallCommand struct {
 	settingsFlags
+	systemFlags
 	Telemetry   bool `help:"Only have the harness report no more what it uses; the hook stays."`
 	KeepChanges bool `name:"keep-changes" help:"With gateway: keep servers that were added or changed since beside those that come back."`
 }
@@ -42,6 +45,11 @@ func (installCommand) Help() string {
 
 // Run registers the hook.
 func (c *installCommand) Run(p *program) error {
+	if done, err := c.settingsFlags.chosen(&c.systemFlags); err != nil {
+		return err
+	} else if done {
+		return c.system(p)
+	}
 	if c.Harness == gatewayHarness && !c.Print {
 		return c.gateway(p)
 	}
@@ -56,11 +64,19 @@ func (c *installCommand) Run(p *program) error {
 		return err
 	}
 	binary := quickest(own)
-	home, err := p.registeredHome()
-	if err != nil {
-		return err
+	if c.Socket != "" && c.Telemetry {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--telemetry", "does not go with --socket: the system's server has the tokens"))
+	}
+	home := ""
+	if c.Socket == "" {
+		if home, err = p.registeredHome(); err != nil {
+			return err
+		}
 	}
 	args := func(event string) []string {
+		if c.Socket != "" {
+			return harness.SystemArgs(c.Harness, event, c.Socket, p.globals.Unattended)
+		}
 		return harness.HookArgs(c.Harness, event, home, p.globals.Unattended)
 	}
 	if c.Print {
@@ -88,8 +104,8 @@ func (c *installCommand) Run(p *program) error {
 	if c.DryRun && plan.Changes() {
 		return c.apply(p, plan)
 	}
-	record := func() error { return nil }
-	if !c.DryRun {
+	record := func() error { return nil } // this user can't write the record of the system's server
+	if !c.DryRun && c.Socket == "" {
 		backend, err := p.openForRecord()
 		if err != nil {
 			return err
@@ -108,6 +124,10 @@ func (c *installCommand) Run(p *program) error {
 		return fmt.Errorf("the hook is registered, but what was registered could not be recorded, so nobody will notice when it "+
 			"changes; run the command again: %w", err)
 	}
+	if c.Socket != "" {
+		fmt.Fprintf(p.stdout, "%s: the hook is registered in %s, and the system's server at %s decides.\n%s\n", h.Title, plan.Path, c.Socket, h.Note)
+		return nil
+	}
 	doctor := harness.Command{Binary: own, Args: []string{"doctor", "--home", home}}
 	if c.Project != "" {
 		doctor.Args = append(doctor.Args, "--project", c.Project)
@@ -121,6 +141,11 @@ func (c *installCommand) Run(p *program) error {
 
 // Run takes the hook out.
 func (c *uninstallCommand) Run(p *program) error {
+	if done, err := c.settingsFlags.chosen(&c.systemFlags); err != nil {
+		return err
+	} else if done {
+		return c.system(p)
+	}
 	if c.Harness == gatewayHarness {
 		return c.gateway(p)
 	}
@@ -154,6 +179,23 @@ func (c *uninstallCommand) Run(p *program) error {
 	}
 	fmt.Fprintf(p.stdout, "%s: the hook is no longer registered. Nothing of Interlock's judges its calls now.\n", h.Title)
 	return nil
+}
+
+// chosen reports whether the command is about the whole system, and refuses what does not go together.
+func (c *settingsFlags) chosen(s *systemFlags) (system bool, err error) {
+	switch flag := s.given(); {
+	case s.System && (c.Harness != "" || c.Project != "" || c.Client != ""):
+		err = interlock.Errorf(interlock.CodeInvalid, "--system", "goes without a HARNESS, --project and --client: it is the server's")
+	case !s.System && flag != "":
+		err = interlock.Errorf(interlock.CodeInvalid, flag, "goes with --system")
+	case !s.System && c.Harness == "":
+		err = interlock.Errorf(interlock.CodeInvalid, "HARNESS", "is missing; name one of %s, or gateway; --system is for the server",
+			strings.Join(harness.Names(), ", "))
+	}
+	if err != nil {
+		return false, usage(err)
+	}
+	return s.System, nil
 }
 
 // apply shows a plan and carries it out.

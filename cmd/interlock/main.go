@@ -34,6 +34,7 @@ type commands struct {
 	Globals
 
 	Up          upCommand          `cmd:"" help:"Serve the console, the HTTP API and MCP on loopback, and the hooks on a unix socket."`
+	Witness     witnessCommand     `cmd:"" help:"Cosign the heads of other logs, so that none of them can be cut or have two histories unseen."`
 	Hook        hookCommand        `cmd:"" help:"Judge one coding-agent hook call: JSON in, the harness's answer out."`
 	MCP         mcpCommand         `cmd:"" name:"mcp" help:"Serve the MCP-AQL safety loop to an MCP client on standard input and output."`
 	Gateway     gatewayCommand     `cmd:"" help:"Stand between an MCP client and its servers: every call is decided before it is forwarded."`

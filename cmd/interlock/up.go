@@ -26,6 +26,8 @@ import (
 
 type upCommand struct {
 	Control      string   `help:"Loopback address of the control door, through which other systems stop everything. Default: none." placeholder:"ADDR"`
+	AgentsSocket string   `name:"agents-socket" help:"Where this runs as a user of its own: a socket for the hooks of other users. Default: none." type:"path" placeholder:"FILE"`
+	AgentsGroup  string   `name:"agents-group" help:"The group whose users may connect to that socket. Default: the group of this process." placeholder:"NAME"`
 	Listen       string   `help:"Loopback address of the HTTP API, or off. Default: 127.0.0.1:7433." placeholder:"ADDR"`
 	CheckpointTo []string `help:"File or HTTPS URL that gets every new signed checkpoint; may be given more than once." placeholder:"TARGET"`
 	MCPEndpoints string   `name:"mcp-endpoints" help:"Tools at /mcp: semantic (one for each kind of operation) or single (one)." enum:"semantic,single" default:"semantic" placeholder:"MODE"`
@@ -34,6 +36,9 @@ type upCommand struct {
 
 // Run serves until it is interrupted, then answers what is under way and stops.
 func (c *upCommand) Run(p *program) error {
+	if err := c.checkAgents(); err != nil {
+		return err
+	}
 	settings, err := p.settings()
 	if err != nil {
 		return err
@@ -65,6 +70,10 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	witnesses, err := witnessTargets(settings, backend)
+	if err != nil {
+		return err
+	}
 	shipments, err := shipTargets(p, settings)
 	if err != nil {
 		return err
@@ -77,6 +86,9 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	defer listeners.close()
+	if listeners.agents, err = c.listenAgents(); err != nil {
+		return err
+	}
 	tokens := identity.NewTokens(backend.Known, p.now).While(backend.Stopped)
 	door, err := openControl(settings, backend, tokens, logger, p.now)
 	if err != nil {
@@ -107,7 +119,7 @@ func (c *upCommand) Run(p *program) error {
 		return err
 	}
 	server, err = httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
-		Hosts: settings.Hosts, MCP: loop.Handler(tokens),
+		Hosts: settings.Hosts, MCP: loop.Handler(tokens), PeerView: peerViews(settings, c.AgentsSocket),
 		Sign: backend.Answers.Sign,
 		View: lookout.watching(embedded.NewViews(settings, p.now).Gather), Read: embedded.ReadScripts, Work: gitwork.Look,
 		Ready: readiness(settings.Home, func(ctx context.Context) error {
@@ -130,7 +142,7 @@ func (c *upCommand) Run(p *program) error {
 	serving, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var background sync.WaitGroup
-	background.Go(func() { forwardCheckpoints(serving, backend.Store, targets, time.Second, logger) })
+	background.Go(func() { forwardCheckpoints(serving, backend.Store, append(targets, witnesses...), time.Second, logger) })
 	background.Go(func() { shipLog(serving, backend, settings.Home, shipments, logger) })
 	background.Go(func() { loop.SweepEvery(serving, time.Minute) })
 	background.Go(func() { gateway.serve(serving, logger) })
@@ -151,7 +163,7 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() { watchActivity(serving, backend, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	background.Go(func() { expireRequests(serving, backend.Oversee, overseeEvery, logger) })
-	err = server.Serve(serving, listeners.tcp, listeners.socket)
+	err = server.Serve(serving, listeners.tcp, listeners.socket, listeners.agents...)
 	stop() // Serve may also have ended by itself
 	background.Wait()
 	if head, headErr := backend.Store.Head(context.WithoutCancel(p.ctx)); headErr == nil && len(head.Checkpoint) > 0 {
@@ -209,6 +221,9 @@ func (c *upCommand) announce(p *program, settings config.Config, backend *embedd
 	if door != nil {
 		fmt.Fprintf(&b, "  control http://%s, with the token in %s\n", door.listener.Addr(), filepath.Join(settings.Home, controlTokenFile))
 	}
+	for _, door := range l.agents {
+		fmt.Fprintf(&b, "  agents  %s\n", door.Addr())
+	}
 	fmt.Fprintf(&b, "  socket  %s\n  home    %s\n", config.Socket(settings.Home), settings.Home)
 	if head, err := backend.Store.Head(p.ctx); err == nil && len(head.Checkpoint) > 0 {
 		fmt.Fprintf(&b, "  log     %d entries; keep this checkpoint to prove that none goes missing:\n%s", head.Size,
@@ -233,11 +248,15 @@ func indent(text string) string {
 	return "          " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n          ") + "\n"
 }
 
-// listeners are the open doors: a TCP one, unless switched off, and the socket.
-type listeners struct{ tcp, socket net.Listener }
+// listeners are the open doors: a TCP one, unless switched off, the socket, and where it runs as a user of its own one for the agents
+// of other users.
+type listeners struct {
+	tcp, socket net.Listener
+	agents      []net.Listener
+}
 
 func (l *listeners) close() {
-	for _, door := range []net.Listener{l.tcp, l.socket} {
+	for _, door := range append([]net.Listener{l.tcp, l.socket}, l.agents...) {
 		if door != nil {
 			door.Close()
 		}

@@ -78,13 +78,18 @@ type Config struct {
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
 	// later contradicts something outside this machine's store. Default: none.
 	CheckpointTo []string `json:"checkpoint_to"`
+	// Witnesses are servers that cosign each new head of the log, by C2SP's tlog-witness protocol, if it goes on from what they saw before;
+	// `interlock witness serve` is one. Each has `url`, an HTTPS address (http on this machine), and `key`, its public key, whose name is
+	// the witness's. What they cosigned is kept in the directory witnessed of Home; `interlock audit verify --cosigned 1` requires it.
+	// Default: none.
+	Witnesses []Witness `json:"witnesses"`
 	// ShipTo lists where `interlock up` sends every entry of the log, in order and at least once: each has `to` (a file,
 	// https://..., syslog+tls://HOST:PORT), `format` (cloudevents, which is the default, ocsf or jsonl) and, for an HTTPS address,
-	// `token` (env:NAME, file:PATH or keyring:SERVICE/ACCOUNT). Default: none.
+	// `token` (env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME). Default: none.
 	ShipTo []Shipment `json:"ship_to"`
 	// OTLPTo is a collector of OpenTelemetry's that `interlock up` tells of its decisions, as traces and metrics: `to`, an HTTPS address
-	// (http on this machine) under which /v1/traces and /v1/metrics are, `token` (env:NAME, file:PATH or
-	// keyring:SERVICE/ACCOUNT), sent as a bearer token, and `every`, how often metrics are sent (default: 1m). What an action was is
+	// (http on this machine) under which /v1/traces and /v1/metrics are, `token` (env:NAME, file:PATH,
+	// keyring:SERVICE/ACCOUNT or credential:NAME), sent as a bearer token, and `every`, how often metrics are sent (default: 1m). What an action was is
 	// not told. Default: none. The variables OTEL_... are not read.
 	OTLPTo Collector `json:"otlp_to"`
 	// CodeTTL is how long a code that a human was given for a blocked or paused agent counts, as a Go duration. Default: 5m.
@@ -95,7 +100,7 @@ type Config struct {
 	// only, confirm for requests that wait for an answer as well, of which `interlock up` tells. email has `host`
 	// (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and `to`; webhook
 	// `url` and `key`; slack `url`; ntfy `url` and `token`. Passwords, keys, tokens and a Slack address are
-	// references, env:NAME or file:PATH. To console and terminal nothing is sent: they say that an operator looks
+	// references, env:NAME, file:PATH or credential:NAME. To console and terminal nothing is sent: they say that an operator looks
 	// there and has a code shown. Default: none, so that a code reaches nobody until an operator asks for one.
 	Channels []Channel `json:"channels"`
 	// QuietHours is when nobody is there, as "22:00-07:00" in the time zone of this machine, or with a zone behind it, as in
@@ -151,8 +156,8 @@ type Config struct {
 	// servers, in the order in which they are started, each with a `name` of its own (letters, digits, _ and -) and
 	// either `command`, a program, with `args`, `env` and `dir` (an absolute path), or `url`, an address, with
 	// `headers` and `ca` (a file of further authorities). A program sees PATH, HOME and a few other variables, and
-	// those of `env`. Values of `env` and `headers` that are secret are references, env:NAME, file:PATH or
-	// keyring:SERVICE/ACCOUNT, with "Bearer " before them where a header wants that; what looks like a secret and is
+	// those of `env`. Values of `env` and `headers` that are secret are references, env:NAME, file:PATH,
+	// keyring:SERVICE/ACCOUNT or credential:NAME (what systemd hands over), with "Bearer " before them where a header wants that; what looks like a secret and is
 	// none is refused. `after` names servers that are started before this one, `enabled: false` leaves it out,
 	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is
 	// an address of its own at which `interlock up` serves the gateway (default: at /gateway beside the API). Only
@@ -232,6 +237,12 @@ type Shipment struct {
 	To     string `json:"to"`
 	Format string `json:"format"`
 	Token  string `json:"token"`
+}
+
+// A Witness is a server that cosigns the log's heads.
+type Witness struct {
+	URL string `json:"url"`
+	Key string `json:"key"`
 }
 
 // A Collector is where telemetry is sent.

@@ -103,6 +103,7 @@ func serverSettings() []Governing {
 func recordSettings() []Governing {
 	return []Governing{
 		private(governing("checkpoint_to", weakerGone, func(c *Config) *[]string { return &c.CheckpointTo }, all)),
+		governing("witnesses", weakerGone, func(c *Config) *[]Witness { return &c.Witnesses }, all),
 		private(governing("ship_to", weakerGone, func(c *Config) *[]Shipment { return &c.ShipTo }, all)),
 		private(governing("otlp_to.to", weakerAnother+": who acts, and what was refused, is told there",
 			func(c *Config) *string { return &c.OTLPTo.To }, ordered)),

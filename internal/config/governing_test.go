@@ -103,6 +103,7 @@ func pairs() []pair {
 		{"push_hosts", func(c *Config) {}, func(c *Config) { c.PushHosts = []string{"inside.example"} }, true},
 		{"push_hosts", func(c *Config) { c.PushHosts = []string{"inside.example"} }, func(c *Config) {}, false},
 		{"checkpoint_to", func(c *Config) { c.CheckpointTo = []string{"/mnt/a"} }, func(c *Config) {}, true},
+		{"witnesses", func(c *Config) { c.Witnesses = []Witness{{URL: "https://w.example", Key: "w+1+A"}} }, func(c *Config) {}, true},
 		{"ship_to", func(c *Config) { c.ShipTo = []Shipment{{To: "/mnt/a"}} }, func(c *Config) {}, true},
 		{"otlp_to.to", func(c *Config) {}, func(c *Config) { c.OTLPTo.To = "https://collector.example" }, true},
 		{"otlp_to.token", func(c *Config) {}, func(c *Config) { c.OTLPTo.Token = "env:SECRET" }, true},

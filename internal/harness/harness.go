@@ -387,6 +387,11 @@ func HookArgs(name, event, home string, unattended bool) []string {
 	return args
 }
 
+// SystemArgs are the arguments of the registered command for one event where the server of the system decides, at its socket.
+func SystemArgs(name, event, socket string, unattended bool) []string {
+	return append(HookArgs(name, event, "", unattended), "--socket", socket)
+}
+
 // Lines are the registration of a harness that is not installed to, for a person to put in place by hand.
 func Lines(name, goos string, binary string, args func(event string) []string) (text string, known bool) {
 	line := func(event string) string { return Command{binary, args(event)}.line(goos) }

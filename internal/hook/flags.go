@@ -14,6 +14,7 @@ type Flags struct {
 	Home       string // absolute; empty: the usual one
 	Deadline   time.Duration
 	Unattended bool
+	Socket     string // absolute; of the system's server, which runs as another user. Empty: this user's own
 }
 
 // ParseFlags reads them. It reports false for anything a registration does not hold; the full command line knows the rest.
@@ -42,6 +43,8 @@ func ParseFlags(args []string) (Flags, bool) {
 			f.Deadline, err = time.ParseDuration(value)
 		case "--home":
 			f.Home, err = filepath.Abs(value)
+		case "--socket":
+			f.Socket, err = filepath.Abs(value)
 		default:
 			return f, false
 		}

@@ -30,6 +30,31 @@ func ownSocket(path string) error {
 	return nil
 }
 
+// systemSocket is whose server listens on a socket, if none but root and that user could have put it there: every directory above
+// it is root's or that user's, and nobody else can write there, or at least not replace what others own.
+func systemSocket(path string) (user int, err error) {
+	socket, err := os.Lstat(path)
+	if err != nil {
+		return 0, err
+	}
+	if user = owner(socket); socket.Mode().Type() != fs.ModeSocket || user < 0 {
+		return 0, errors.New("the system's socket is no socket")
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return 0, err
+		}
+		who, open := owner(info), info.Mode().Perm()&0o022 != 0
+		if !info.IsDir() || who != 0 && who != user || open && !(who == 0 && info.Mode()&fs.ModeSticky != 0) {
+			return 0, errors.New("a directory above the system's socket may be written by others: " + dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return user, nil
+		}
+	}
+}
+
 // owner is the user a file belongs to; -1 where the system does not say.
 func owner(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {

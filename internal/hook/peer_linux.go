@@ -8,7 +8,10 @@ import (
 )
 
 // ownPeer refuses a listener that another user runs, as the kernel tells.
-func ownPeer(conn net.Conn, _ string) error {
+func ownPeer(conn net.Conn, _ string) error { return peerIs(conn, os.Geteuid()) }
+
+// peerIs refuses a listener that is not run by the user.
+func peerIs(conn net.Conn, user int) error {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
 		return errors.New("it is no socket of this machine")
@@ -27,7 +30,7 @@ func ownPeer(conn net.Conn, _ string) error {
 	if asked != nil {
 		return asked
 	}
-	if int(peer.Uid) != os.Geteuid() {
+	if int(peer.Uid) != user {
 		return errors.New("another user listens on it")
 	}
 	return nil

@@ -26,7 +26,10 @@ type Process struct {
 	Deadline    time.Duration
 	Socket      string // where a server may listen; empty: none is asked
 	// Key is the key under which that server has to answer. An error means that there is no server to believe.
-	Key    func() (witness.Key, error)
+	Key func() (witness.Key, error)
+	// System says that the server behind Socket runs as a user of its own. It is believed by where the socket lies and by who listens,
+	// as the kernel tells, and has no key in common with the hook.
+	System bool
 	Redact func(string) string
 	Stdin  io.Reader
 	Stdout io.Writer

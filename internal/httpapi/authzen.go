@@ -228,7 +228,7 @@ func (x *exchange) answerJSON(status int, value any) {
 // health and metrics, because a caller reads it to find out where to go.
 func (x *exchange) authzenConfiguration() {
 	base := "http://" + x.r.Host
-	if x.door == local {
+	if x.door != network {
 		base = "http://localhost" // there is no host on a socket; the paths are what counts
 	}
 	x.answerJSON(http.StatusOK, struct {

@@ -124,7 +124,7 @@ func (x *exchange) friendlyProposal(body *decideBody) (interlock.Proposal, error
 	if err != nil {
 		return interlock.Proposal{}, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir),
+	return interlock.Proposal{Action: action, Requester: requester, View: x.view(action.Dir),
 		Door: x.door.name(), Uses: body.Uses}, nil
 }
 
@@ -182,9 +182,12 @@ func renamed(err error, tool, arguments string) error {
 // wholeProposal is the form Interlock's own doors use over the socket. An agent's view of the world is not evidence, so
 // the network door does not take one.
 func (x *exchange) wholeProposal(body *decideBody) (proposal interlock.Proposal, way admission.Way, err error) {
-	if x.door != local {
+	if x.door == network {
 		return proposal, way, interlock.Errorf(interlock.CodeUnauthorized, "/action",
 			"whole proposals are taken on the local socket only")
+	}
+	if err := x.peerMay(body); err != nil {
+		return proposal, way, err
 	}
 	for _, only := range []struct {
 		field string
@@ -212,9 +215,9 @@ func (x *exchange) wholeProposal(body *decideBody) (proposal interlock.Proposal,
 		return proposal, way, err
 	}
 	if body.View != nil {
-		proposal.View = guarded(*body.View, x.server.config.View(""))
+		proposal.View = guarded(*body.View, x.view(""))
 	} else {
-		proposal.View = x.server.config.View(action.Dir)
+		proposal.View = x.view(action.Dir)
 		way = x.way()
 	}
 	way.Handover = body.Handover

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/account"
 	"interlock/internal/ledger"
 )
 
@@ -30,6 +31,8 @@ type exchange struct {
 	id     string // the caller's request id, if it sent a usable one
 	start  time.Time
 
+	peer  account.User          // who asks on the agents' door, as the kernel says
+	uid   int                   // its number
 	agent interlock.AgentRecord // of the bearer token; zero on the local door without one
 	token bool                  // a token was given and counts
 	who   string                // for the log of the server: the agent's id, never what a request claims
@@ -112,7 +115,7 @@ func (w *statusWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter
 // its own name to 127.0.0.1 must not speak to Interlock. Sec-Fetch-Mode alone is no sign of one: JavaScript programs outside
 // browsers, most MCP clients among them, send it without Sec-Fetch-Site, and every browser that sends it sends both.
 func (x *exchange) checkOrigin() error {
-	if x.door == local {
+	if x.door != network {
 		return nil
 	}
 	if !x.server.names.Has(x.r.Host) {
@@ -128,7 +131,7 @@ func (x *exchange) checkOrigin() error {
 // authenticate finds out who asks. On the network door a token is needed; on the local door one is welcome.
 func (x *exchange) authenticate() error {
 	values := x.r.Header["Authorization"]
-	if len(values) == 0 && x.door == local {
+	if len(values) == 0 && x.door != network && (x.door == local || x.peer.Name != "") {
 		x.who = localAgent
 		return nil
 	}
@@ -197,7 +200,11 @@ func (x *exchange) requester(claimed interlock.Requester) (interlock.Requester, 
 		claimed.Agent = localAgent
 	}
 	if claimed.Principal == "" {
-		claimed.Principal = x.server.config.User
+		claimed.Principal = x.user()
+	}
+	if x.door == agents && claimed.Principal != x.peer.Name {
+		return claimed, interlock.Errorf(interlock.CodeUnauthorized, "/requester/principal",
+			"is another user than the one who asks; leave it out or name %.60q", x.peer.Name)
 	}
 	standing, err := x.server.config.Backend.Known(x.r.Context(), ledger.Ref{Kind: ledger.Agent, Key: claimed.Agent})
 	if err != nil {
@@ -299,7 +306,7 @@ func (x *exchange) decisionContext() (context.Context, context.CancelFunc) {
 func (x *exchange) record(cause error) interlock.Answer {
 	ctx, cancel := x.decisionContext()
 	defer cancel()
-	return x.server.config.Backend.Refuse(ctx, interlock.Requester{Agent: x.who, Principal: x.server.config.User},
+	return x.server.config.Backend.Refuse(ctx, interlock.Requester{Agent: x.who, Principal: x.user()},
 		x.door.name(), cause)
 }
 

@@ -29,7 +29,7 @@ func (x *exchange) heard() {
 		err = listener.HearPrompt(ctx, body.Requester, body.Prompt)
 	} else {
 		err = listener.HearResult(ctx, interlock.Proposal{Action: *body.Action, Requester: body.Requester,
-			View: x.server.config.View(body.Action.Dir), Door: x.door.name()}, body.Result)
+			View: x.view(body.Action.Dir), Door: x.door.name()}, body.Result)
 	}
 	if err != nil {
 		x.fail(err)
@@ -40,7 +40,7 @@ func (x *exchange) heard() {
 
 func (x *exchange) readHeard() (heardBody, error) {
 	var body heardBody
-	if x.door != local || x.token {
+	if x.door == network || x.token {
 		return body, interlock.Errorf(interlock.CodeUnauthorized, "",
 			"what a run is told is taken from hooks on the local socket only")
 	}

@@ -1,12 +1,14 @@
 // Package httpapi is the HTTP door: it turns requests into proposals, answers them with what admission says, and decides
 // nothing itself.
 //
-// It serves two doors with the same routes. The network door listens on a loopback address, wants an agent's bearer token
+// It serves two doors, and a third where it runs as a user of its own, with the same routes. The network door listens on a
+// loopback address, wants an agent's bearer token
 // for everything that decides or reads, and refuses requests that come from a browser or were steered to it by another
 // name (DNS rebinding). The local door is a unix socket of mode 0600: whoever can open it is the user Interlock runs as,
-// so it needs no token and takes whole proposals, which is how the hook hands over what it saw.
+// so it needs no token and takes whole proposals, which is how the hook hands over what it saw. The agents' door is a socket for
+// agents of other users: the kernel says who asks, and nobody proposes in another's name or reads the log; see agents.go.
 //
-// Neither door can answer an approval, change a rule or an identity, or stop Interlock; every attempt is refused and
+// No door can answer an approval, change a rule or an identity, or stop Interlock; every attempt is refused and
 // recorded. Whatever is wrong with a request gets one clear error and never an allow: an answer counts as allow only if it
 // names a durable event.
 //
@@ -149,6 +151,8 @@ type Config struct {
 	Messages Messages
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
+	// optional: what may be known of the world where the user of that number asks, for the agents' door
+	PeerView func(uid int, dir string) interlock.View
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 	MCP http.Handler
 }
@@ -161,7 +165,7 @@ type Server struct {
 	rows    remembered
 
 	// Requests under way: of agents, by credential; of these, those that read the log; of whoever has shown no credential, by
-	// address; and on the socket without a token. None of them takes room from another.
+	// address or, on the agents' door, by user; and on the local socket without a token. None of them takes room from another.
 	agents, readers, strangers, hooks *slots
 	waiters                           *slots // of those who wait for people, which takes none of these
 	reports                           reportPace
@@ -205,19 +209,15 @@ func New(c Config) (*Server, error) {
 }
 
 // door says which way a request came in.
-type door bool
+type door uint8
 
 const (
-	network door = false
-	local   door = true
+	network door = iota
+	local
+	agents // a socket that other users of the machine reach; see agents.go
 )
 
-func (d door) name() string {
-	if d == local {
-		return "socket"
-	}
-	return "http"
-}
+func (d door) name() string { return [...]string{"http", "socket", "agents"}[d] }
 
 // Handler returns the network door: it wants an agent's token.
 func (s *Server) Handler() http.Handler { return s.handler(network) }
@@ -228,6 +228,7 @@ func (s *Server) LocalHandler() http.Handler { return s.handler(local) }
 func (s *Server) handler(d door) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{server: s, door: d, w: w, r: r, body: s.pace(w, r), start: s.config.Now()}
+		x.askedBy()
 		defer x.body.leave()
 		if d == network && s.config.Pages != nil && routeOf(r.URL.Path) == routeUnknown {
 			s.config.Pages.ServeHTTP(w, x.body.in(r))
@@ -351,7 +352,7 @@ func (x *exchange) serve() {
 		x.fail(err)
 		return
 	}
-	if x.route == routeMCP && (x.door == local || x.server.config.MCP == nil) {
+	if x.route == routeMCP && (x.door != network || x.server.config.MCP == nil) {
 		x.route = routeUnknown
 	}
 	method := http.MethodGet
@@ -399,6 +400,10 @@ func (x *exchange) serve() {
 			x.unauthenticated(err)
 			return
 		}
+	}
+	if err := x.forPeers(); err != nil {
+		x.fail(err)
+		return
 	}
 	if !x.enter() {
 		return

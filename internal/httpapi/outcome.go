@@ -51,7 +51,7 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 	}
 	claimed := interlock.Requester{Run: body.Run, Call: body.Call}
 	if body.Requester != nil {
-		if x.door != local {
+		if x.door == network {
 			return claimed, interlock.Outcome{},
 				interlock.Errorf(interlock.CodeUnauthorized, "/requester", "is taken on the local socket only")
 		}

@@ -159,7 +159,7 @@ func (x *exchange) answerRun(ctx context.Context, runs Runs) (any, error) {
 func (x *exchange) answerCheckpoint(ctx context.Context, runs Runs, id string) (any, error) {
 	if x.r.Method != http.MethodPost {
 		claimed := interlock.Requester{}
-		if x.door == local {
+		if x.door != network {
 			claimed.Agent = x.r.URL.Query().Get("agent")
 		}
 		by, err := x.requester(claimed)
@@ -205,7 +205,7 @@ func readRun[T any](x *exchange, body *T, named **interlock.Requester) (interloc
 			return claimed, err
 		}
 		if *named != nil {
-			if x.door != local {
+			if x.door == network {
 				return claimed, interlock.Errorf(interlock.CodeUnauthorized, "/requester", "is taken on the local socket only")
 			}
 			claimed = **named

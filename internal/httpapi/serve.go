@@ -10,16 +10,19 @@ import (
 	"sync"
 )
 
-// Serve serves the network door and the local door on their listeners, either of which may be nil, until ctx ends. Then
-// it takes nothing new, lets what is under way finish within Limits.Drain, and closes. It returns nil after such a stop
-// and an error when a listener fails.
-func (s *Server) Serve(ctx context.Context, networkListener, localListener net.Listener) error {
+// Serve serves the network door and the local door on their listeners, either of which may be nil, and the agents' door on
+// further ones, until ctx ends. Then it takes nothing new, lets what is under way finish within Limits.Drain, and closes. It
+// returns nil after such a stop and an error when a listener fails.
+func (s *Server) Serve(ctx context.Context, networkListener, localListener net.Listener, agentsListeners ...net.Listener) error {
 	doors := map[net.Listener]http.Handler{}
 	if networkListener != nil {
 		doors[networkListener] = s.Handler()
 	}
 	if localListener != nil {
 		doors[localListener] = s.LocalHandler()
+	}
+	for _, listener := range agentsListeners {
+		doors[listener] = s.handler(agents)
 	}
 	if len(doors) == 0 {
 		return errors.New("httpapi: there is nothing to listen on")
@@ -45,6 +48,7 @@ func (s *Server) httpServer(handler http.Handler) *http.Server {
 	limits := s.config.Limits
 	return &http.Server{
 		Handler:           handler,
+		ConnContext:       withPeer,
 		ReadHeaderTimeout: limits.ReadHeader,
 		ReadTimeout:       limits.Read,
 		WriteTimeout:      limits.Write,

@@ -77,6 +77,8 @@ func (x *exchange) enter() (entered bool) {
 		room, holder = x.server.agents, x.agent.ID
 	case x.door == local:
 		room = x.server.hooks
+	case x.door == agents:
+		holder = x.peer.Name
 	default:
 		holder = addressOf(x.r.RemoteAddr)
 	}

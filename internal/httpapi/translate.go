@@ -56,7 +56,7 @@ func (x *exchange) translate(body evaluationBody) (interlock.Proposal, error) {
 	if err != nil {
 		return none, err
 	}
-	return interlock.Proposal{Action: action, Requester: requester, View: x.server.config.View(action.Dir),
+	return interlock.Proposal{Action: action, Requester: requester, View: x.view(action.Dir),
 		Door: "authzen"}, nil
 }
 

@@ -152,7 +152,7 @@ func (x *exchange) readWait() (requester interlock.Requester, within time.Durati
 	}
 	claimed := interlock.Requester{}
 	if body.Requester != nil {
-		if x.door != local {
+		if x.door == network {
 			return requester, 0, interlock.Errorf(interlock.CodeUnauthorized, "/requester", "is taken on the local socket only")
 		}
 		claimed = *body.Requester

@@ -29,6 +29,7 @@ import (
 	"interlock/internal/ship"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
+	"interlock/spec"
 )
 
 // A memory is a log that grows, with entries as a real store writes them.
@@ -121,6 +122,7 @@ func all(t *testing.T, s *ship.Shipper) {
 
 // TestFile: every entry reaches a file, in order and once, over a restart, in each format.
 func TestFile(t *testing.T) {
+	spec.Covers(t, "ASA-14.3-3")
 	for format, wants := range map[ship.Format]string{"": `"specversion":"1.0"`, ship.CloudEvents: `"source":"/log/interlock/1"`,
 		ship.OCSF: `"class_uid":6003`, ship.JSONL: `"event_id":"`} {
 		log, dir, path := grown(t, 450), t.TempDir(), filepath.Join(t.TempDir(), "log.jsonl")

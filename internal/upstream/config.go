@@ -194,7 +194,7 @@ func checkValue(field, name, value string) error {
 	}
 	if looksSecret(name, value) {
 		return invalid(field, "looks like a secret, and settings are shown and copied; write a reference instead: "+
-			"env:NAME, file:PATH or keyring:SERVICE/ACCOUNT")
+			"env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME")
 	}
 	return nil
 }

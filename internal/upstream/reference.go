@@ -18,6 +18,7 @@ import (
 //	env:NAME                   an environment variable of Interlock's own process
 //	file:PATH                  the contents of a file, without the line end; "~/" is the user's home
 //	keyring:SERVICE/ACCOUNT    the keyring of the system
+//	credential:NAME            what systemd handed to this process under that name (LoadCredential=)
 //
 // "Bearer " may stand before one, because headers want it so, and "secret:" must where it is an argument. A text that is none and
 // looks like one, as file:/data.db does, is written with "text:" before it. References are followed when a server is dialed and
@@ -34,7 +35,7 @@ const maxSecret = 64 << 10
 // asReference splits a value into the kind of its reference and what it names.
 func asReference(value string) (kind, name string, is bool) {
 	kind, name, is = strings.Cut(strings.TrimPrefix(value, bearer), ":")
-	return kind, name, is && (kind == "env" || kind == "file" || kind == "keyring")
+	return kind, name, is && (kind == "env" || kind == "file" || kind == "keyring" || kind == "credential")
 }
 
 // LooksReference reports whether a text would be taken for a reference, or for a text written as one is.
@@ -55,6 +56,10 @@ func checkReference(field, value string) error {
 		if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~/") {
 			return invalid(field, "must name an absolute path after file:, or one that begins with ~/")
 		}
+	case "credential":
+		if !fileio.CredentialName(name) {
+			return invalid(field, "must name a credential after credential:, in letters, digits, dots, _ and -")
+		}
 	default:
 		service, account, ok := strings.Cut(name, "/")
 		if !ok || service == "" || account == "" {
@@ -67,7 +72,7 @@ func checkReference(field, value string) error {
 // Secret follows a reference to a secret that is no server's; field names where it stands, for errors.
 func Secret(getenv func(string) string, field, value string) (notice.Secret, error) {
 	if _, _, is := asReference(value); !is {
-		return "", interlock.Errorf(interlock.CodeInvalid, field, "must be a reference: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT")
+		return "", interlock.Errorf(interlock.CodeInvalid, field, "must be a reference: env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME")
 	}
 	if err := checkReference(field, value); err != nil {
 		return "", err
@@ -92,6 +97,14 @@ func (o Options) resolve(field, value string) (text string, hidden notice.Secret
 	case "file":
 		if found, err = o.secretFile(field, name); err != nil {
 			return "", "", err
+		}
+	case "credential":
+		text, err := fileio.Credential(o.Getenv, name, maxSecret)
+		if found = strings.TrimRight(string(text), "\r\n"); err == nil && found == "" {
+			err = errors.New("it is empty")
+		}
+		if err != nil {
+			return "", "", interlock.Errorf(interlock.CodeUnavailable, field, "the credential can't be used: %s", fileio.Reason(err))
 		}
 	default:
 		service, account, _ := strings.Cut(name, "/")

@@ -263,8 +263,13 @@ func TestSecretsComeFromWhereReferencesLead(t *testing.T) {
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "upstream"), []byte("from-a-credential\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	options := upstream.Options{
-		Getenv: func(name string) string { return map[string]string{"A": "from-the-environment"}[name] },
+		Getenv: func(name string) string {
+			return map[string]string{"A": "from-the-environment", "CREDENTIALS_DIRECTORY": dir}[name]
+		},
 		Keyring: func(service, account string) (string, error) {
 			if service == "svc" && account == "me/too" {
 				return "from-the-keyring", nil
@@ -274,9 +279,11 @@ func TestSecretsComeFromWhereReferencesLead(t *testing.T) {
 	}
 	for value, want := range map[string]string{
 		"env:A": "", "file:" + file: "", "keyring:svc/me/too": "", "Bearer env:A": "",
-		"env:B":           "API_TOKEN: the environment variable \"B\" is not set for the gateway",
-		"file:" + dir:     "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
-		"file:" + open:    "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
+		"env:B":               "API_TOKEN: the environment variable \"B\" is not set for the gateway",
+		"file:" + dir:         "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
+		"file:" + open:        "API_TOKEN: the file of the secret must be a plain file that nobody else can read; set its mode to 0600",
+		"credential:upstream": "", "Bearer credential:upstream": "",
+		"credential:none": "API_TOKEN: the credential can't be used: no such file or directory",
 		"keyring:svc/you": "API_TOKEN: the system's keyring has no secret \"you\" of \"svc\", or is locked",
 	} {
 		c := program(t, "environment")
@@ -338,7 +345,8 @@ func TestSettingsAreChecked(t *testing.T) {
 		Env: map[string]string{"DB": "text:file:/data.db"}}).Check(); err != nil {
 		t.Error(err)
 	}
-	const advice = " looks like a secret, and settings are shown and copied; write a reference instead: env:NAME, file:PATH or keyring:SERVICE/ACCOUNT"
+	const advice = " looks like a secret, and settings are shown and copied; write a reference instead: " +
+		"env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME"
 	for name, value := range map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": token, "X": token,
 		"BRAVE_API_KEY": "BSAabcdef1234", "DB": "postgres://u:hunter2hunter@db/x"} {
 		err := upstream.Config{Name: "a", Command: "x", Env: map[string]string{name: value}}.Check()

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"interlock"
+	"interlock/internal/fileio"
+	"interlock/internal/harness"
+	"interlock/internal/startup"
+	"interlock/internal/strictjson"
+)
+
+// systemFlags are those of installing for the whole system.
+type systemFlags struct {
+	System  bool   `help:"Set up Interlock's server under a user of its own, for all users of this system; with systemd, as root."`
+	Root    string `help:"With --system: write below this directory, for a package or a test, and start nothing." type:"path" placeholder:"DIR"`
+	Program string `help:"With --system: where the programs are or will be; without it they are copied to /usr/local/bin." placeholder:"FILE"`
+	Witness bool   `help:"With --system: also a witness that cosigns the heads of logs."`
+}
+
+// given names a flag of these that was given, or nothing.
+func (f *systemFlags) given() string {
+	switch {
+	case f.Root != "":
+		return "--root"
+	case f.Program != "":
+		return "--program"
+	case f.Witness:
+		return "--witness"
+	}
+	return ""
+}
+
+// systemRecord says what installing wrote, so that all of it and nothing else is taken back.
+type systemRecord struct {
+	Version int               `json:"version"`
+	Files   map[string]string `json:"files"`           // digests of what was written, by path on the system
+	Dirs    []string          `json:"dirs,omitempty"`  // those that were not there
+	User    bool              `json:"user,omitempty"`  // was made
+	Group   bool              `json:"group,omitempty"` // of the agents' socket; was made
+	Units   []string          `json:"units,omitempty"` // enabled
+}
+
+const systemRecordFile = "/etc/interlock/installed.json"
+
+// usualBin is where the programs are copied to.
+const usualBin = "/usr/local/bin"
+
+// A systemInstall is one in the making.
+type systemInstall struct {
+	*program
+	flags   *systemFlags
+	dry     bool
+	record  systemRecord
+	journal journal
+	files   []startup.SystemFile
+	copies  []programCopy
+}
+
+// at is where a path of the system is written.
+func (s *systemInstall) at(path string) string { return filepath.Join(s.flags.Root, path) }
+
+// system installs for the whole system.
+func (c *installCommand) system(p *program) error {
+	s, err := newSystemInstall(p, &c.systemFlags, c.DryRun || c.Print)
+	if err != nil {
+		return err
+	}
+	if c.Print {
+		for _, f := range s.files {
+			fmt.Fprintf(p.stdout, "# %s, mode %04o\n%s\n", f.Path, f.Mode, f.Content)
+		}
+		return nil
+	}
+	changes, err := s.look()
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		fmt.Fprintln(p.stdout, "Nothing was changed.")
+		return nil
+	}
+	if changes {
+		if err := s.apply(); err != nil {
+			return errors.Join(err, s.journal.back())
+		}
+		s.journal.done()
+	}
+	s.saysNext()
+	return nil
+}
+
+func newSystemInstall(p *program, flags *systemFlags, dry bool) (*systemInstall, error) {
+	if runtime.GOOS != "linux" {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "--system", "is for Linux with systemd; elsewhere `interlock setup` sets up a user's own")
+	}
+	if flags.Root == "" && !dry {
+		if os.Geteuid() != 0 {
+			return nil, interlock.Errorf(interlock.CodeUnauthorized, "--system",
+				"takes root: it makes a user and writes to /etc; --dry-run shows what would be done, --root DIR writes below a directory")
+		}
+		if !exists("/run/systemd/system") {
+			return nil, interlock.Errorf(interlock.CodeUnavailable, "--system",
+				"systemd does not run here; --root DIR writes the files, and the container file runs the same server")
+		}
+	}
+	s := &systemInstall{program: p, flags: flags, dry: dry, record: systemRecord{Version: 1, Files: map[string]string{}}}
+	program := flags.Program
+	if program == "" {
+		program = usualBin + "/interlock"
+		own, err := ownPath()
+		if err != nil {
+			return nil, err
+		}
+		s.copies = append(s.copies, programCopy{from: own, to: program})
+		if small := filepath.Join(filepath.Dir(own), harness.SmallProgram); exists(small) {
+			s.copies = append(s.copies, programCopy{from: small, to: usualBin + "/" + harness.SmallProgram})
+		}
+	}
+	if !filepath.IsAbs(program) {
+		return nil, usage(interlock.Errorf(interlock.CodeInvalid, "--program", "must be an absolute path"))
+	}
+	s.files = startup.System{Program: program, Witness: flags.Witness}.Files()
+	if text, err := fileio.Plain(s.at(systemRecordFile), 1<<20); err == nil {
+		if err := strictjson.Decode(text, &s.record); err != nil || s.record.Version != 1 {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "--system", "%s can't be read; it says what was installed", s.at(systemRecordFile))
+		}
+	}
+	return s, nil
+}
+
+// look says what will be done, and refuses to write over what somebody else wrote.
+func (s *systemInstall) look() (changes bool, err error) {
+	for i := range s.copies {
+		c := &s.copies[i]
+		a, errA := fileDigest(c.from)
+		b, errB := fileDigest(s.at(c.to))
+		if c.same = errA == nil && errB == nil && a == b; c.same {
+			continue
+		}
+		if _, ours := s.record.Files[c.to]; errB == nil && !ours {
+			return false, occupied(s.at(c.to))
+		}
+		fmt.Fprintf(s.stdout, "copy   %s to %s\n", c.from, s.at(c.to))
+		changes = true
+	}
+	for _, f := range s.files {
+		have, err := fileio.Plain(s.at(f.Path), maxProgram)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintf(s.stdout, "write  %s\n", s.at(f.Path))
+			changes = true
+		case err != nil:
+			return false, unwritten(s.at(f.Path), err)
+		case bytes.Equal(have, f.Content):
+		case f.Keep:
+			fmt.Fprintf(s.stdout, "keep   %s, which is yours\n", s.at(f.Path))
+		case s.record.Files[f.Path] != digestText(have):
+			return false, occupied(s.at(f.Path))
+		default:
+			fmt.Fprintf(s.stdout, "change %s\n", s.at(f.Path))
+			changes = true
+		}
+	}
+	if s.flags.Root == "" && changes {
+		for _, argv := range s.commands() {
+			fmt.Fprintf(s.stdout, "run    %s\n", strings.Join(argv, " "))
+		}
+	}
+	return changes, nil
+}
+
+func occupied(path string) error {
+	return interlock.Errorf(interlock.CodeConflict, "--system",
+		"%s is there and is not as Interlock wrote it; move it away, or put what you changed into a drop-in", path)
+}
+
+// digestText is a content's digest as fileDigest says it of a file.
+func digestText(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// commands have the system take up what was written.
+func (s *systemInstall) commands() [][]string {
+	commands := [][]string{{"systemd-sysusers"}, {"systemctl", "daemon-reload"}}
+	for _, unit := range s.units() {
+		commands = append(commands, []string{"systemctl", "enable", unit}, []string{"systemctl", "restart", unit})
+	}
+	return commands
+}
+
+// units are those that are started. A witness is started by hand, once it knows of a log.
+func (s *systemInstall) units() []string { return []string{startup.SystemUnit} }
+
+// apply writes everything, the record first, and has the system take it up.
+func (s *systemInstall) apply() error {
+	s.notes()
+	for _, c := range s.copies {
+		if c.same {
+			continue
+		}
+		if err := s.put(c.to, func(to string) error { return copyProgram(c.from, to) }); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.files {
+		if f.Keep && exists(s.at(f.Path)) {
+			continue
+		}
+		if err := s.put(f.Path, func(to string) error { return writeSystemFile(to, f) }); err != nil {
+			return err
+		}
+	}
+	if s.flags.Root != "" {
+		return s.writeRecord()
+	}
+	s.record.Units = s.units()
+	if err := s.writeRecord(); err != nil {
+		return err
+	}
+	s.journal.did(func() error { s.stop(); return nil })
+	for _, argv := range s.commands() {
+		if out, err := exec.CommandContext(s.ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			return interlock.Errorf(interlock.CodeUnavailable, "", "%s failed: %.300s", strings.Join(argv, " "),
+				printable(strings.TrimSpace(string(out))))
+		}
+	}
+	return nil
+}
+
+// notes remembers whom the system will have made a user and a group for.
+func (s *systemInstall) notes() {
+	if s.flags.Root != "" {
+		return
+	}
+	if _, err := user.Lookup(startup.SystemUser); err != nil {
+		s.record.User = true
+	}
+	if _, err := user.LookupGroup(startup.SystemGroup); err != nil {
+		s.record.Group = true
+	}
+}
+
+// put writes one file and remembers how it was before.
+func (s *systemInstall) put(path string, write func(to string) error) error {
+	to := s.at(path)
+	for _, dir := range missingDirs(filepath.Dir(to)) {
+		s.record.Dirs = append(s.record.Dirs, strings.TrimPrefix(dir, strings.TrimSuffix(s.flags.Root, "/")))
+	}
+	if err := s.journal.keep(to); err != nil {
+		return unwritten(to, err)
+	}
+	if err := write(to); err != nil {
+		return unwritten(to, err)
+	}
+	digest, err := fileDigest(to)
+	if err != nil {
+		return unwritten(to, err)
+	}
+	s.record.Files[path] = string(digest)
+	return nil
+}
+
+func writeSystemFile(to string, f startup.SystemFile) error {
+	mode := os.FileMode(0o755)
+	if f.Mode&0o044 == 0 { // nor is anybody to see what lies beside it
+		mode = 0o700
+	}
+	if err := os.MkdirAll(filepath.Dir(to), mode); err != nil {
+		return err
+	}
+	if err := writePrivate(to, f.Content); err != nil {
+		return err
+	}
+	return os.Chmod(to, os.FileMode(f.Mode))
+}
+
+func (s *systemInstall) writeRecord() error {
+	text, err := json.MarshalIndent(s.record, "", "  ")
+	if err != nil {
+		return err
+	}
+	file := startup.SystemFile{Path: systemRecordFile, Mode: 0o644, Content: append(text, '\n')}
+	if err := s.journal.keep(s.at(file.Path)); err != nil {
+		return unwritten(s.at(file.Path), err)
+	}
+	return writeSystemFile(s.at(file.Path), file)
+}
+
+// saysNext says what is left for people.
+func (s *systemInstall) saysNext() {
+	fmt.Fprintf(s.stdout, "The system's Interlock is installed%s.\n", map[bool]string{true: " below " + s.flags.Root}[s.flags.Root != ""])
+	fmt.Fprintf(s.stdout, "  the first operator:  sudo -u %s interlock --home %s --config %s operator add NAME --enrol\n", startup.SystemUser,
+		startup.SystemHome, startup.SystemConfig)
+	fmt.Fprintf(s.stdout, "  who may ask it:      sudo usermod -a -G %s USER, for each user whose agents it guards\n", startup.SystemGroup)
+	fmt.Fprintf(s.stdout, "  as that user:        interlock install claude --socket %s\n", startup.SystemSocket)
+}
