@@ -65,8 +65,8 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "is missing for kind %s", p.Action.Kind)
 	case !p.Action.Kind.TakesObject() && len(p.Action.Arguments) > 0: // which nothing would look at
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
-	case p.Requester.Agent == "":
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
+	case checkAgent(p.Requester, "every action has an agent") != nil:
+		return checkAgent(p.Requester, "every action has an agent")
 	case interlock.CheckUses(p.Uses) != nil:
 		return interlock.CheckUses(p.Uses)
 	case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
@@ -407,7 +407,7 @@ func (a *Admission) Refuse(ctx context.Context, r interlock.Requester, door stri
 func (a *Admission) refused(ctx context.Context, p interlock.Proposal, cause error) interlock.Answer {
 	answer := interlock.Refusal(code(cause), reason(cause))
 	if p.Requester.Agent == "" {
-		p.Requester.Agent = "unknown"
+		p.Requester.Agent = interlock.NoName
 	}
 	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "agent",
 		auditlog.RefusalRecord{Door: p.Door, Code: code(cause), Reason: reason(cause)})
