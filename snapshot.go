@@ -33,6 +33,8 @@ type Snapshot struct {
 	Pin *Pin `json:"pin,omitempty"`
 	// what the registered run of the action rests on; nil: it names none, and its agent holds none that was delegated
 	Run *RunBasis `json:"run,omitempty"`
+	// other agents that wrote, or had written, what the action runs, as far as types bind agents; by name
+	Authors []RunHolder `json:"authors,omitempty"`
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may

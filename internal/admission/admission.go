@@ -108,6 +108,8 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 		Pin:    pinOf(standing, c.Upstream),
 		Run:    basisOf(c.Requester, standing, now),
 
+		Authors: c.authors,
+
 		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, c.Requester, now),
 	}

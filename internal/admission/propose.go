@@ -210,6 +210,9 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
 	}
+	if err = a.authored(ctx, p, analysis, now); err != nil {
+		return decision, nil, err
+	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
 	if err != nil {
@@ -337,9 +340,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
 			At: now})...)
 	}
-	for _, file := range wrote(&p, d) {
-		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
-	}
+	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)
 	if p.Requester.Run != "" {
 		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
 			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: runOf(p.Requester), Action: past})...)
