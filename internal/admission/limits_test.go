@@ -247,7 +247,8 @@ limits:
 			o.Status, o.Action = interlock.OutcomeSkipped, ""
 			err := h.Carried(t.Context(), interlock.Requester{Principal: "eve", Agent: "eve"}, o, interlock.Measured{})
 			known := (*interlock.Error)(nil)
-			if last := h.alerts[len(h.alerts)-1]; !errors.As(err, &known) || known.Field != "/event_id" || !strings.HasPrefix(last, "outcome-forged: eve") {
+			last := h.alerts[len(h.alerts)-1]
+			if !errors.As(err, &known) || known.Field != "/event_id" || !strings.HasPrefix(last, "outcome-forged: eve") {
 				h.t.Errorf("%v, and people hear %q", err, h.alerts)
 			}
 			return nil

@@ -346,7 +346,8 @@ func TestOperationsStandOnTheirEndpoint(t *testing.T) {
 	}
 	failure := newFixture(t, nil).failure(mcpaql.Create, `{"operation":"drop_table"}`, mcpaql.CodeNoOperation)
 	if diff := cmp.Diff(map[string]any{"operation": "drop_table",
-		"available": []any{"record_execution_step", "verify_challenge", "register_run", "heartbeat", "submit_plan", "send_message"}}, failure["details"]); diff != "" {
+		"available": []any{"record_execution_step", "verify_challenge", "register_run", "heartbeat",
+			"submit_plan", "send_message"}}, failure["details"]); diff != "" {
 		t.Errorf("an unknown operation (-want +got):\n%s", diff)
 	}
 }
