@@ -31,6 +31,22 @@ type Signal struct {
 // OwnObserver is the name under which Interlock itself tells what it finds unusual in its log. No observer is registered under it.
 const OwnObserver = "interlock"
 
+// ControlObserver is the name under which a signal is recorded that comes with the control door's own token.
+const ControlObserver = "control"
+
+// NoName is the name under which it is recorded what somebody did who could not be told.
+const NoName = "unknown"
+
+// CheckNotOwn refuses the names under which Interlock itself stands in its log: whoever was called so, agent or person, would sign what a
+// machine decided, or be taken for one.
+func CheckNotOwn(field, name string) error {
+	switch name {
+	case OwnObserver, ControlObserver, NoName:
+		return Errorf(CodeInvalid, field, "%s is what Interlock calls itself in the log; choose another name", name)
+	}
+	return nil
+}
+
 // Badness is the signal's value turned so that more is worse.
 func (s Signal) Badness() int {
 	if s.Kind == SignalQuality || s.Kind == SignalHealth {

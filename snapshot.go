@@ -35,6 +35,8 @@ type Snapshot struct {
 	Run *RunBasis `json:"run,omitempty"`
 	// what judges say of the action, in the order they were asked; none: none was asked, or what they said was of another
 	Judgments []Judgment `json:"judgments,omitempty"`
+	// other agents that wrote, or had written, what the action runs, as far as types bind agents; by name
+	Authors []RunHolder `json:"authors,omitempty"`
 }
 
 // A PastAction is what is remembered of an action of the same run: when it was, and those of its impacts that a rule may

@@ -113,7 +113,7 @@ func (c *anomalyScan) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	backend, err := embedded.OpenConfig(p.ctx, settings)
+	backend, err := p.openServer(settings)
 	if err != nil {
 		return err
 	}

@@ -35,12 +35,12 @@ func (c *auditArchiveCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	to, before := archiveSettings(backend.Settings)
+	to, before := p.archiveSettings(backend.Settings)
 	if c.To != "" {
 		to = c.To
 	}
 	if c.Before != "" {
-		if before, err = moment("--before", c.Before); err != nil {
+		if before, err = p.moment("--before", c.Before); err != nil {
 			return err
 		}
 	}
@@ -69,9 +69,9 @@ func (c *auditArchiveCommand) Run(p *program) error {
 }
 
 // archiveSettings is what the settings say of it.
-func archiveSettings(c config.Config) (to string, before time.Time) {
+func (p *program) archiveSettings(c config.Config) (to string, before time.Time) {
 	if c.ArchiveAfter > 0 {
-		before = now().Add(-time.Duration(c.ArchiveAfter))
+		before = p.now().Add(-time.Duration(c.ArchiveAfter))
 	}
 	return c.ArchiveTo, before
 }
@@ -89,7 +89,7 @@ func archiveBySettings(ctx context.Context, p *program, backend *embedded.Backen
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
-		to, before := archiveSettings(backend.Settings)
+		to, before := p.archiveSettings(backend.Settings)
 		made, err := backend.Archive(ctx, to, before, p.keptCheckpoints(backend.Key))
 		switch {
 		case err == nil:

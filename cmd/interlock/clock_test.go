@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestTheClockIsMovedInOnePlace: a program that was started has the machine's clock. Another one is a value that the conformance run
@@ -37,5 +40,43 @@ func TestTheClockIsMovedInOnePlace(t *testing.T) {
 	}
 	if len(found) != 4 {
 		t.Errorf("found %q", found)
+	}
+}
+
+// TestWhatIsDoneByTheClock: what looks back from now looks back from where its clock stands, and what it records bears that time. A day
+// as the machine has it, neither would find anything to do.
+func TestWhatIsDoneByTheClock(t *testing.T) {
+	home, rules := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(rules, "maso.yaml"), []byte("maso: {tier: 1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := aged(t.Context(), home, began.Add(-time.Hour), 300, "old"); err != nil {
+		t.Fatal(err)
+	}
+	later := began.Add(100 * 24 * time.Hour)
+	run := func(clock func() time.Time, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		args = append([]string{"--home", home, "--rules", rules}, args...)
+		p := &program{ctx: t.Context(), getenv: func(string) string { return "" }, stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+			args: args, clock: clock}
+		if code := p.run(args); code != 0 {
+			t.Fatalf("%q ended with %d: %s", args, code, errs.String())
+		}
+		return out.String()
+	}
+	hundred := func() time.Time { return later }
+	archived := filepath.Join(t.TempDir(), "archive")
+	if said := run(nil, "audit", "archive", "--before", "90d", "--to", archived); !strings.Contains(said, "nothing to archive") {
+		t.Errorf("today: %s", said)
+	}
+	if said := run(hundred, "audit", "archive", "--before", "90d", "--to", archived); !strings.Contains(said, "archived the entries from 0 to 255") {
+		t.Errorf("in a hundred days: %s", said)
+	}
+	run(hundred, "anomaly", "scan")
+	watched := run(hundred, "audit", "list", "--type", "ACTIVITY_WATCHED", "--json")
+	if !strings.Contains(watched, later.UTC().Format("2006-01-02T15:")) {
+		t.Errorf("it was looked at another time than %v: %s", later, watched)
 	}
 }

@@ -28,7 +28,7 @@ func (digestCommand) Help() string {
 
 // Run prints a digest.
 func (c *digestCommand) Run(p *program) error {
-	from, err := moment("--since", c.Since)
+	from, err := p.moment("--since", c.Since)
 	if err != nil {
 		return err
 	}

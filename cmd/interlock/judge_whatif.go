@@ -38,7 +38,7 @@ func (c *judgeWhatIf) Run(p *program) error {
 	if candidate == "" {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--rules", "name the file of ground rules to ask under"))
 	}
-	from, err := moment("--since", c.Since)
+	from, err := p.moment("--since", c.Since)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ type peakSlot struct {
 
 // Run prints a document of limits.
 func (c *limitsSuggest) Run(p *program) error {
-	from, err := moment("--since", c.Since)
+	from, err := p.moment("--since", c.Since)
 	if err != nil {
 		return err
 	}

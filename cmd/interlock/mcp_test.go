@@ -113,9 +113,9 @@ func (r *mcpRig) call(session *mcp.ClientSession, operation string, params map[s
 	r.t.Helper()
 	tool := "mcp_aql_create"
 	switch operation {
-	case "introspect":
+	case "introspect", "waiting_messages":
 		tool = "mcp_aql_read"
-	case "execute_agent", "complete_execution", "abort_execution", "confirm_operation":
+	case "end_run", "receive_message", "acknowledge_message", "execute_agent", "complete_execution", "abort_execution", "confirm_operation":
 		tool = "mcp_aql_execute"
 	}
 	result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"operation": operation, "params": params}})

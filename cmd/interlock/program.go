@@ -92,7 +92,7 @@ func (p *program) inForce(settings config.Config) (config.Config, error) {
 	if !store.Exists(settings.Home) {
 		return settings, nil
 	}
-	backend, err := embedded.OpenBrief(p.ctx, settings)
+	backend, err := p.openUnder(settings)
 	if err != nil {
 		return settings, err
 	}

@@ -110,7 +110,7 @@ func (c *replayRun) Run(p *program) error {
 	spacious()
 	from := time.Time{}
 	if c.Since != "" {
-		at, err := moment("--since", c.Since)
+		at, err := p.moment("--since", c.Since)
 		if err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (c *replayWhatIf) Run(p *program) error {
 
 // report tries rules on the log.
 func (c *replayWhatIf) report(p *program, evaluator *admission.Evaluator) (replay.Report, error) {
-	from, err := moment("--since", c.Since)
+	from, err := p.moment("--since", c.Since)
 	if err != nil {
 		return replay.Report{}, err
 	}

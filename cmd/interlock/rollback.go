@@ -26,10 +26,10 @@ type seedFlags struct {
 	Event string `help:"Or one action, by its decision's event id." placeholder:"ID"`
 }
 
-func (f *seedFlags) seed() (dataflow.Seed, error) {
+func (f *seedFlags) seed(p *program) (dataflow.Seed, error) {
 	s := dataflow.Seed{Agent: f.Agent, Event: f.Event}
 	if f.Since != "" {
-		at, err := moment("--since", f.Since)
+		at, err := p.moment("--since", f.Since)
 		if err != nil {
 			return s, err
 		}
@@ -52,7 +52,7 @@ func (rollbackPlan) Help() string {
 
 // Run prints the plan.
 func (c *rollbackPlan) Run(p *program) error {
-	seed, err := c.seed()
+	seed, err := c.seed(p)
 	if err != nil {
 		return usage(err)
 	}

@@ -31,7 +31,7 @@ func (rollbackBegin) Help() string {
 
 // Run gives the order.
 func (c *rollbackBegin) Run(p *program) error {
-	seed, err := c.seed()
+	seed, err := c.seed(p)
 	if err != nil {
 		return usage(err)
 	}

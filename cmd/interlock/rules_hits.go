@@ -22,13 +22,13 @@ const hitsPage = 500
 
 // Run counts the log's decisions by rule, most hits first.
 func (c *rulesHitsCommand) Run(p *program) error {
-	from, err := moment("--since", c.Since)
+	from, err := p.moment("--since", c.Since)
 	if err != nil {
 		return err
 	}
 	until := now()
 	if c.Until != "" {
-		if until, err = moment("--until", c.Until); err != nil {
+		if until, err = p.moment("--until", c.Until); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func (c *rulesHitsCommand) print(p *program, list []*auditlog.Hits, decisions in
 }
 
 // moment reads a time, or how long ago it was.
-func moment(flag, text string) (time.Time, error) {
+func (p *program) moment(flag, text string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
@@ -124,5 +124,5 @@ func moment(flag, text string) (time.Time, error) {
 		return time.Time{}, usage(interlock.Errorf(interlock.CodeInvalid, flag,
 			"%.40q is no time; write how long ago as 90m, 8h or 7d, or a time as 2006-01-02T15:04:05Z", text))
 	}
-	return now().Add(-ago), nil
+	return p.now().Add(-ago), nil
 }

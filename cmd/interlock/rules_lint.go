@@ -63,7 +63,12 @@ func (c *rulesLintCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.problems(c.JSON, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())), located(evaluator, append(problems, large...), shipped))
+	budgets, err := p.largeBudgets(evaluator.Rules)
+	if err != nil {
+		return err
+	}
+	return p.problems(c.JSON, fmt.Sprintf("%d rules", len(evaluator.Rules.Rules())),
+		located(evaluator, slices.Concat(problems, large, budgets), shipped))
 }
 
 // A problemAt is a problem with the place where its rule is written.
@@ -97,7 +102,8 @@ func located(evaluator *admission.Evaluator, problems, shipped []ruletest.Proble
 		at := problemAt{Rule: problem.Rule, Case: problem.Case, Message: problem.Message}
 		rule, known := evaluator.Rules.Rule(problem.Rule)
 		limit, limits := evaluator.Rules.Limit(problem.Rule)
-		if known && rule.User() || limits && limit.User() {
+		_, budget := evaluator.Rules.Budget(problem.Rule) // which only operators write
+		if known && rule.User() || limits && limit.User() || budget {
 			at.Yours = true
 			at.File, at.Line = ruleLine(evaluator.Own, problem.Rule)
 		} else {

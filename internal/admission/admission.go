@@ -110,6 +110,8 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 
 		Judgments: c.judging.said,
 
+		Authors: c.authors,
+
 		Grants:       grantsOf(standing, c.Requester, e.Rules.Digest(), now),
 		Suppressions: suppressionsOf(standing, c.Requester, now),
 	}

@@ -364,15 +364,20 @@ func TestOutcomesFindTheirDecision(t *testing.T) {
 		{requester, interlock.Outcome{Action: allowed.Action, Status: interlock.OutcomeSuccess}},
 		{interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_2"}, interlock.Outcome{Action: denied.Action, Status: interlock.OutcomeSuccess}},
 		{interlock.Requester{Agent: "claude", Run: "run-1", Call: "toolu_3"}, interlock.Outcome{Action: "sha256:0", Status: interlock.OutcomeFailure}},
-		{interlock.Requester{Agent: "other", Run: "run-1"}, interlock.Outcome{Event: allowed.Event, Status: interlock.OutcomeSuccess}},
 		{interlock.Requester{Agent: "claude"}, interlock.Outcome{Event: allowed.Event, Status: interlock.OutcomeSuccess}},
 	} {
 		if err := h.Report(t.Context(), r.requester, r.outcome); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []interlock.EventType{interlock.EventDecision, interlock.EventBlock,
-		interlock.EventOutcome, interlock.EventAlert, interlock.EventAlert, interlock.EventAlert, interlock.EventOutcome}
+	for _, status := range []interlock.OutcomeStatus{interlock.OutcomeSuccess, interlock.OutcomeSkipped} {
+		if err := h.Report(t.Context(), interlock.Requester{Agent: "other", Run: "run-1"},
+			interlock.Outcome{Event: allowed.Event, Status: status}); err == nil {
+			t.Errorf("another agent tells of what this one did: %s", status)
+		}
+	}
+	want := []interlock.EventType{interlock.EventDecision, interlock.EventBlock, interlock.EventOutcome, interlock.EventAlert,
+		interlock.EventAlert, interlock.EventOutcome, interlock.EventAlert, interlock.EventAlert}
 	if diff := cmp.Diff(want, h.entries()); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}

@@ -30,7 +30,8 @@ func (e *Evaluator) firsts(p *Case, analysis impact.Analysis, agent interlock.Ag
 	typed := ruleset.TypeName(agent)
 	for n := range analysis.Impacts {
 		i := &analysis.Impacts[n]
-		if i.Reversibility != interlock.Irreversible && (level < interlock.DangerDangerous || i.Reversibility == interlock.Readonly) {
+		if i.Reversibility != interlock.Irreversible && (level < interlock.DangerDangerous || i.Reversibility == interlock.Readonly) &&
+			!destroys(p, i) {
 			continue
 		}
 		one := firstTime{typed, strings.Join([]string{string(i.Kind), i.Via, string(i.Reach)}, " ")}
@@ -42,6 +43,13 @@ func (e *Evaluator) firsts(p *Case, analysis impact.Analysis, agent interlock.Ag
 		}
 	}
 	return list
+}
+
+// destroys reports whether an impact is the deletion that a tool's server says its calls may be. That it could be undone is supposed of a
+// deletion, and known of none that happens behind a server.
+func destroys(p *Case, i *interlock.Impact) bool {
+	a := p.View.Annotations
+	return p.Action.Kind == interlock.KindTool && i.Kind == interlock.ImpactDelete && a != nil && a.Destructive != nil && *a.Destructive
 }
 
 func firstRefs(list []firstTime) (refs []ledger.Ref) {
@@ -98,6 +106,8 @@ func (a *Admission) learned(ctx context.Context, r interlock.Requester, d interl
 		}
 	}
 	p := &Case{Proposal: interlock.Proposal{Action: decided.Proposal.Action, Requester: r}}
+	yes := true // what its server said of it is not in the record: whatever it deleted was carried out after a dry run, and is known now
+	p.View.Annotations = &interlock.Annotations{Destructive: &yes}
 	now := a.config.Now().UTC()
 	for _, f := range a.force.Load().firsts(p, impact.Analysis{Impacts: d.Impacts}, agent) {
 		rows = append(rows, ledger.Rows(ledger.BaselineBody{Name: ledger.BaselineName(f.typed, f.does), Type: f.typed, Does: f.does,

@@ -130,6 +130,59 @@ func TestToolsAreTriedInTheirOwnForm(t *testing.T) {
 	}
 }
 
+// TestWhatAServerCallsDestructive: the first deletion behind a server, whose tool is only called destructive, owes a dry run: in a form that
+// the rules name, or it is refused. A tool of which its server says the opposite, or nothing, does not, and neither does what only writes.
+func TestWhatAServerCallsDestructive(t *testing.T) {
+	spec.Covers(t, "EC-2.7a")
+	h := team(t, tierTwo)
+	yes, no := true, false
+	by := func(tool, arguments string, hints *interlock.Annotations) interlock.Answer {
+		return h.propose("", in("planner", "s1"), func(p *admission.Case) {
+			p.Action, p.Door, p.CanAsk, p.View.Annotations = toolCall(tool, "%s", arguments), "gateway", true, hints
+		})
+	}
+	destructive := &interlock.Annotations{Destructive: &yes}
+	if a := by("notes.frobnicate", `{"id":7}`, destructive); a.Answer != interlock.Deny || !a.Owes(interlock.ObligationDryRun) {
+		t.Errorf("without a form: %v %+v", a.Answer, a.Findings)
+	}
+	earnest := by("db.compact", `{"to":7}`, destructive)
+	if earnest.Verdict != interlock.Ask || !earnest.Owes(interlock.ObligationDryRun) {
+		t.Fatalf("with a form: %v %+v", earnest.Verdict, earnest.Findings)
+	}
+	settle := func(a interlock.Answer) {
+		t.Helper()
+		if err := h.Conclude(t.Context(), admission.Concluded{Requester: interlock.Requester{Agent: "planner", Principal: "ada", Run: "s1"},
+			Answer: a, Outcome: interlock.Outcome{Action: a.Action, Status: interlock.OutcomeSuccess}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tried := by("db.compact", `{"dry_run":true,"to":7}`, destructive)
+	if !tried.Answer.Allowed() {
+		if err := h.approve(tried.Request, interlock.Allow); err != nil {
+			t.Fatal(err)
+		}
+		tried = by("db.compact", `{"dry_run":true,"to":7}`, destructive)
+	}
+	settle(tried)
+	id, _ := h.lastDryRun()
+	if err := h.approveShown(earnest.Request, id); err != nil {
+		t.Fatal(err)
+	}
+	done := by("db.compact", `{"to":7}`, destructive)
+	if !done.Answer.Allowed() {
+		t.Fatalf("seen and answered: %+v", done.Findings)
+	}
+	settle(done)
+	if again := by("db.compact", `{"to":8}`, destructive); again.Owes(interlock.ObligationDryRun) {
+		t.Errorf("known, it is %+v", again.Findings)
+	}
+	for name, hints := range map[string]*interlock.Annotations{"nothing said": nil, "the opposite said": {Destructive: &no}} {
+		if a := by("notes.frobnicate", `{"id":8}`, hints); a.Owes(interlock.ObligationDryRun) {
+			t.Errorf("%s: %+v", name, a.Findings)
+		}
+	}
+}
+
 // TestFirstTimesBelowTierTwo: below tier 2 nobody has to try anything.
 func TestFirstTimesBelowTierTwo(t *testing.T) {
 	h := team(t)

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -244,7 +245,13 @@ limits:
 		}, 100, false},
 		"of another agent": {func(h *house, o interlock.Outcome) error {
 			o.Status, o.Action = interlock.OutcomeSkipped, ""
-			return h.Carried(t.Context(), interlock.Requester{Principal: "eve", Agent: "eve"}, o, interlock.Measured{})
+			err := h.Carried(t.Context(), interlock.Requester{Principal: "eve", Agent: "eve"}, o, interlock.Measured{})
+			known := (*interlock.Error)(nil)
+			last := h.alerts[len(h.alerts)-1]
+			if !errors.As(err, &known) || known.Field != "/event_id" || !strings.HasPrefix(last, "outcome-forged: eve") {
+				h.t.Errorf("%v, and people hear %q", err, h.alerts)
+			}
+			return nil
 		}, 100, false},
 		"eight days late": {func(h *house, o interlock.Outcome) error {
 			h.now = h.now.Add(8 * 24 * time.Hour)

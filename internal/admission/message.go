@@ -169,8 +169,8 @@ func (a *Admission) messageTo(ctx context.Context, by interlock.Requester, id st
 
 // checkMessage refuses a request that says too much or too little.
 func checkMessage(by interlock.Requester, q interlock.MessageRequest) error {
-	if by.Agent == "" {
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every message has a sender")
+	if err := checkAgent(by, "every message has a sender"); err != nil {
+		return err
 	}
 	for _, one := range []struct{ field, text string }{{"/to", q.To}, {"/type", q.Type}, {"/media", q.Media}, {"/key", q.Key}} {
 		if err := plainName(one.field, one.text); err != nil {
@@ -392,8 +392,8 @@ func said(value any, to *strings.Builder) {
 // WaitingMessages lists what was sent to an agent and is not acknowledged, oldest first and without contents. It says which of it waits for
 // a person.
 func (a *Admission) WaitingMessages(ctx context.Context, by interlock.Requester) ([]interlock.Message, error) {
-	if by.Agent == "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
+	if err := checkAgent(by, ""); err != nil {
+		return nil, err
 	}
 	return a.MessagesUnder(ctx, ledger.MessagesTo(by.Agent), maxListed)
 }

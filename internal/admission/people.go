@@ -108,6 +108,9 @@ func HasGovernor(standing ledger.Standing) bool {
 
 // free refuses a name or an SSH key that is somebody's.
 func free(standing ledger.Standing, name, sshKey string) error {
+	if err := interlock.CheckNotOwn("operator", name); err != nil {
+		return err
+	}
 	if known, taken := standing.Operators[name]; taken && known.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeConflict, "name",
 			"an operator has this name; `interlock operator change` changes what is known of them")
@@ -246,6 +249,9 @@ func (a *Admission) revoke(_ context.Context, c *carrying) error {
 
 // addAgent registers an agent.
 func (a *Admission) addAgent(_ context.Context, c *carrying) error {
+	if err := interlock.CheckNotOwn("subject", c.Subject); err != nil {
+		return err
+	}
 	terms, err := TermsOf[AgentTerms](c.Detail)
 	switch {
 	case err != nil:
@@ -291,4 +297,16 @@ func (a *Admission) identified(c *carrying, record auditlog.IdentityRecord, rows
 	}
 	c.change.Events = append(c.change.Events, draft)
 	return nil
+}
+
+// checkAgent refuses a requester without an agent, saying why there has to be one, and one that calls itself what Interlock does.
+func checkAgent(r interlock.Requester, why string) error {
+	if r.Agent != "" {
+		return interlock.CheckNotOwn("/requester/agent", r.Agent)
+	}
+	message := "is missing"
+	if why != "" {
+		message += "; " + why
+	}
+	return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "%s", message)
 }

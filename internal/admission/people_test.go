@@ -83,6 +83,9 @@ func TestOrdersAboutPeople(t *testing.T) {
 		{agent, "a-admin", "new", `{"trust":"validated","token":"x"}`, "another token"},
 		{agent, "a-admin", "a-operator", `{"trust":"validated"}`, "no identity is both"},
 		{agent, "a-admin", "claude", `{"trust":"validated"}`, "an agent has this name"},
+		{agent, "a-admin", "interlock", `{"trust":"validated"}`, "calls itself"},
+		{agent, "a-admin", "control", `{"trust":"validated","observer":true}`, "calls itself"},
+		{add, "a-admin", "interlock", `{"role":"admin","ssh_key":"x"}`, "calls itself"},
 		{interlock.VerbRevoke, "a-admin", "nobody", "", "nobody of this name"},
 	} {
 		if err := give(c.verb, c.by, c.subject, c.detail); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -98,5 +101,26 @@ func TestOrdersAboutPeople(t *testing.T) {
 	}
 	if got := admission.BindToken(""); got != "" {
 		t.Errorf("no token is bound as %q", got)
+	}
+}
+
+// TestNobodyIsInterlock: whoever names itself as Interlock does, where no credential says who it is, does nothing; a name that only begins
+// like that is any agent's.
+func TestNobodyIsInterlock(t *testing.T) {
+	h := newHouse(t)
+	for _, name := range []string{"interlock", "control", "unknown"} {
+		if a := h.propose("ls", from(name, "alice", "r")); a.Answer != interlock.Deny || !strings.Contains(a.Decisive().Reason, "calls itself") {
+			t.Errorf("%s: %v %+v", name, a.Answer, a.Decisive())
+		}
+		who := interlock.Requester{Agent: name}
+		if _, err := h.RegisterRun(t.Context(), who, interlock.RunRequest{Task: "x"}); codeOf(err) != interlock.CodeInvalid {
+			t.Errorf("%s registers a run: %v", name, err)
+		}
+		if err := h.Heartbeat(t.Context(), who); codeOf(err) != interlock.CodeInvalid {
+			t.Errorf("%s is heard: %v", name, err)
+		}
+	}
+	if a := h.propose("ls", from("interlock-builder", "alice", "r")); a.Answer != interlock.Allow {
+		t.Errorf("%v %+v", a.Answer, a.Decisive())
 	}
 }

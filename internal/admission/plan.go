@@ -68,9 +68,10 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 
 // checkPlan refuses what is no plan, and gives its steps with their arguments in canonical form.
 func checkPlan(by interlock.Requester, q interlock.PlanRequest) ([]interlock.PlannedStep, error) {
+	if err := checkAgent(by, "every plan has an agent"); err != nil {
+		return nil, err
+	}
 	switch {
-	case by.Agent == "":
-		return nil, interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every plan has an agent")
 	case !ledger.Registered(q.Run):
 		return nil, interlock.Errorf(interlock.CodeInvalid, "/run", "is no id of a registered run: run_ and 24 digits")
 	case len(q.Steps) == 0 || len(q.Steps) > maxPlanSteps:

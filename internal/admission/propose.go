@@ -65,8 +65,8 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "is missing for kind %s", p.Action.Kind)
 	case !p.Action.Kind.TakesObject() && len(p.Action.Arguments) > 0: // which nothing would look at
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
-	case p.Requester.Agent == "":
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every action has an agent")
+	case checkAgent(p.Requester, "every action has an agent") != nil:
+		return checkAgent(p.Requester, "every action has an agent")
 	case interlock.CheckUses(p.Uses) != nil:
 		return interlock.CheckUses(p.Uses)
 	case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
@@ -216,6 +216,9 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	if err = a.budgets(ctx, p, standing, now); err != nil {
 		return decision, nil, err
 	}
+	if err = a.authored(ctx, p, analysis, now); err != nil {
+		return decision, nil, err
+	}
 	decision = judge(nil)
 	own, err := a.ownScripts(ctx, p, decision.Decision, now)
 	if err != nil {
@@ -347,9 +350,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			At: now})...)
 	}
 	change.Writes = append(change.Writes, a.judged(&p, now)...)
-	for _, file := range wrote(&p, d) {
-		change.Writes = append(change.Writes, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
-	}
+	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)
 	if p.Requester.Run != "" {
 		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
 			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: runOf(p.Requester), Action: past})...)
@@ -417,7 +418,7 @@ func (a *Admission) Refuse(ctx context.Context, r interlock.Requester, door stri
 func (a *Admission) refused(ctx context.Context, p interlock.Proposal, cause error) interlock.Answer {
 	answer := interlock.Refusal(code(cause), reason(cause))
 	if p.Requester.Agent == "" {
-		p.Requester.Agent = "unknown"
+		p.Requester.Agent = interlock.NoName
 	}
 	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "agent",
 		auditlog.RefusalRecord{Door: p.Door, Code: code(cause), Reason: reason(cause)})

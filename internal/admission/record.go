@@ -29,7 +29,7 @@ func (a *Admission) RecordSession(ctx context.Context, record auditlog.SessionRe
 	record.Reason = a.redact(record.Reason)
 	actor := record.Operator
 	if actor == "" {
-		actor = "unknown"
+		actor = interlock.NoName
 	}
 	return a.recorded(ctx, interlock.EventSession, interlock.Requester{Agent: actor}, "operator", record)
 }

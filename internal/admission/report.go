@@ -27,13 +27,16 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	default:
 		return interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
 	}
-	if r.Agent == "" {
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
+	if err := checkAgent(r, ""); err != nil {
+		return err
 	}
 	if err := interlock.CheckUses(o.Uses); err != nil {
 		return err
 	}
 	call, found, err := a.call(ctx, r, o)
+	if errors.Is(err, errAnothers) {
+		return a.forged(ctx, r)
+	}
 	if err != nil {
 		return err
 	}
@@ -44,6 +47,23 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		return err
 	}
 	return a.triedAs(ctx, r, call.Decision, event, o, m != nil)
+}
+
+// errAnothers is that an outcome names another agent's decision.
+var errAnothers = interlock.Errorf(interlock.CodeUnauthorized, "/event_id", "is another agent's decision: what became of it is for that agent, "+
+	"and for what carries it out, to tell; name one of your own")
+
+// forged refuses the outcome of what another agent did. It is not recorded as one: whoever reads the log to find out what has to be
+// undone would believe that it ran, or did not.
+func (a *Admission) forged(ctx context.Context, r interlock.Requester) error {
+	var change ledger.Change
+	if err := a.alarm(&change, r, "outcome-forged", "it tells of what became of another agent's action; that was refused"); err != nil {
+		return err
+	}
+	if _, err := a.config.Store.Commit(ctx, change); err != nil {
+		return err
+	}
+	return errAnothers
 }
 
 // eventOf is the event of the decision that an outcome belongs to; empty where none was found.
@@ -249,8 +269,11 @@ func (a *Admission) call(ctx context.Context, r interlock.Requester,
 		return call, found, err
 	}
 	decision, agent, err := auditlog.DecisionOf(entry)
-	if err != nil || agent != r.Agent {
-		return call, found, nil // another agent's event, or no decision at all: not this call's
+	switch {
+	case err != nil:
+		return call, found, nil // no decision at all: not this call's
+	case agent != r.Agent:
+		return call, found, errAnothers
 	}
 	return ledger.CallBody{EventID: o.Event, Decision: decision}, true, nil
 }

@@ -86,7 +86,7 @@ func (a *Admission) Resolve(ctx context.Context, approval interlock.Approval) (l
 // answer, such as an agent's credential on an approval endpoint.
 func (a *Admission) RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error) {
 	if actor == "" {
-		actor = "unknown"
+		actor = interlock.NoName
 	}
 	if a.config.Alert != nil {
 		a.config.Alert("approval-refused", actor+": "+reason(cause))

@@ -8,7 +8,9 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/auditlog"
 	"interlock/internal/dataflow"
+	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
 	"interlock/internal/rollback"
@@ -158,5 +160,30 @@ func TestUsesAreBounded(t *testing.T) {
 		if bad := codeOf(err) == interlock.CodeInvalid; bad == (what == "good" || what == "none") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestAnothersWordOfAnAction: what another agent says has become of an action keeps it out of no rollback, even where a log that was
+// written before such words were refused holds one.
+func TestAnothersWordOfAnAction(t *testing.T) {
+	h := newHouse(t)
+	a := h.propose("touch facts.json")
+	payload, err := auditlog.OutcomeRecord{Outcome: interlock.Outcome{Event: a.Event, Status: interlock.OutcomeSkipped}}.Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := ledger.Draft{Type: interlock.EventOutcome, Run: "eve\x00", Seed: "00112233445566778899aabbccddeeff", Actor: "eve", Role: "agent",
+		Recorded: h.now, Snapshots: map[string]string{"ruleset": "none"}, Payload: payload}
+	if _, err := h.store.Commit(t.Context(), ledger.Change{Events: []ledger.Draft{draft}}); err != nil {
+		t.Fatal(err)
+	}
+	var l dataflow.Log
+	for _, e := range h.log() {
+		if err := l.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if acts := l.Actions(); len(acts) != 1 || acts[0].Event != a.Event {
+		t.Errorf("%d actions are known to have run", len(acts))
 	}
 }

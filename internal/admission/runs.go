@@ -124,8 +124,8 @@ func (a *Admission) refuseRun(ctx context.Context, by interlock.Requester, cause
 
 // checkRun refuses a request that says too much, or what nobody could read.
 func checkRun(by interlock.Requester, q interlock.RunRequest) error {
-	if by.Agent == "" {
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; every run has an agent")
+	if err := checkAgent(by, "every run has an agent"); err != nil {
+		return err
 	}
 	for _, one := range []struct{ field, text string }{{"/key", q.Key}, {"/agent", q.Agent}, {"/task", q.Task}} {
 		if err := plainName(one.field, one.text); err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Heartbeat takes note that an agent is there.
 func (a *Admission) Heartbeat(ctx context.Context, by interlock.Requester) error {
-	if by.Agent == "" {
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
+	if err := checkAgent(by, ""); err != nil {
+		return err
 	}
 	now := a.config.Now().UTC().Truncate(time.Microsecond)
 	return a.config.Store.Note(ctx, key(ledger.Alive, by.Agent), func(any) (any, error) {

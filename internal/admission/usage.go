@@ -45,8 +45,8 @@ const (
 
 // ReportUsage charges what was reported as used. What was counted before leaves no event.
 func (a *Admission) ReportUsage(ctx context.Context, by interlock.Requester, reports []Report) error {
-	if by.Agent == "" {
-		return interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing; usage is an agent's")
+	if err := checkAgent(by, "usage is an agent's"); err != nil {
+		return err
 	}
 	if len(reports) > maxReports {
 		return interlock.Errorf(interlock.CodeLimited, "", "a report tells of %d sessions and measures at most", maxReports)

@@ -34,8 +34,8 @@ type Verification struct {
 // request that the agent was paused for. Anything else is a failure: it burns the code if it named a challenge of this
 // agent, counts against the agent's limit, is recorded and alerted.
 func (a *Admission) Verify(ctx context.Context, r interlock.Requester, challenge, code string) (Verification, error) {
-	if r.Agent == "" {
-		return Verification{}, interlock.Errorf(interlock.CodeInvalid, "/requester/agent", "is missing")
+	if err := checkAgent(r, ""); err != nil {
+		return Verification{}, err
 	}
 	var v Verification
 	_, err := a.commitOn(ctx, false, func(ctx context.Context, load loader) (ground, error) {

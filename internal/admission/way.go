@@ -59,6 +59,8 @@ type Case struct {
 	overdue bool                  // its run's time is over, and nobody has recorded that
 	healed  bool                  // it was looked whether something it is under has healed
 	first   first                 // what its agent's type has not used before
+	authors []interlock.RunHolder // who else wrote what it runs, where types bind agents
+	passes  []string              // and who else wrote what it writes anew
 
 	judging    judging                 // what judges said of it
 	deciding   []deciding              // what it decides that was decided before, or is from now on

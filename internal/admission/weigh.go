@@ -44,7 +44,9 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	if told, err := a.told(ctx, &p, decision, now); err != nil || told != nil {
 		return interlock.Answer{}, false // where its values come from may be objected to
 	}
-	if len(wrote(&p, decision)) > 0 || p.Read != nil && len(targets(decision, interlock.ImpactExecute)) > 0 {
+	read := p.Read != nil || p.under.Rules.Typed() // it matters who wrote what
+	if read && len(targets(decision.Impacts, interlock.ImpactWrite))+len(targets(decision.Impacts, interlock.ImpactExecute)) > 0 ||
+		len(wrote(&p, decision)) > 0 {
 		return interlock.Answer{}, false
 	}
 	if _, remembered := p.under.Rules.Remember(p.Action.Kind, decision, now); remembered && p.Requester.Run != "" {

@@ -25,12 +25,12 @@ func writtenKey(p *Case, path string) string {
 }
 
 // wrote returns the keys under which to remember what an action that was not refused writes. Only where the door reads what an
-// action runs does it matter later who wrote it.
+// action runs, or where types bind agents (see [Admission.authors]), does it matter later who wrote it.
 func wrote(p *Case, d interlock.Decision) (keys []string) {
 	if p.Read == nil || d.Answer.Compare(interlock.Deny) >= 0 {
 		return nil
 	}
-	for _, path := range targets(d, interlock.ImpactWrite) {
+	for _, path := range targets(d.Impacts, interlock.ImpactWrite) {
 		keys = append(keys, writtenKey(p, path))
 	}
 	for _, name := range brought(p.View, p.Origin, d) {
@@ -46,7 +46,7 @@ func (a *Admission) ownScripts(ctx context.Context, p *Case, d interlock.Decisio
 	if p.Read == nil || len(p.View.Written) > 0 {
 		return nil, nil
 	}
-	paths := targets(d, interlock.ImpactExecute)
+	paths := targets(d.Impacts, interlock.ImpactExecute)
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -82,10 +82,10 @@ func (a *Admission) written(ctx context.Context, keys []string, now time.Time) (
 	return found, err
 }
 
-// targets are the files, each once, that a decision's impacts of a kind name.
-func targets(d interlock.Decision, kind interlock.ImpactKind) (paths []string) {
-	for n := range d.Impacts {
-		i := &d.Impacts[n]
+// targets are the files, each once, that impacts of a kind name.
+func targets(impacts []interlock.Impact, kind interlock.ImpactKind) (paths []string) {
+	for n := range impacts {
+		i := &impacts[n]
 		if i.Kind == kind && place.NamesFile(i) && len(paths) < maxWrote && !slices.Contains(paths, i.Target) {
 			paths = append(paths, i.Target)
 		}

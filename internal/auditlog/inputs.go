@@ -79,6 +79,7 @@ type Moving struct {
 	Pin         *interlock.Pin              `json:"pin,omitempty"`
 	Run         *interlock.RunBasis         `json:"run,omitempty"`
 	Judgments   []interlock.Judgment        `json:"judgments,omitempty"` // so that nothing needs the model that gave them
+	Authors     []interlock.RunHolder       `json:"authors,omitempty"`
 	Links       map[string]string           `json:"links,omitempty"`
 	Scripts     map[string]interlock.Digest `json:"scripts,omitempty"` // names blobs: the files' texts
 	Work        map[string]interlock.Work   `json:"work,omitempty"`
@@ -221,7 +222,7 @@ func (b *Base) Text() ([]byte, error) {
 func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
 	m := Moving{Recent: s.Recent, Taken: !s.Taken.IsZero(), Block: s.Block, Loop: s.Loop, Upstream: s.Upstream,
 		Failed: s.Failed, Origin: s.Origin, Pin: s.Pin, Run: s.Run, Judgments: s.Judgments,
-		Links: s.View.Links, Work: s.View.Work, Written: s.View.Written,
+		Authors: s.Authors, Links: s.View.Links, Work: s.View.Work, Written: s.View.Written,
 		Fetched: s.View.Fetched, Annotations: s.View.Annotations}
 	if len(s.View.Scripts) > 0 {
 		m.Scripts = make(map[string]interlock.Digest, len(s.View.Scripts))
@@ -230,7 +231,7 @@ func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
 		}
 	}
 	s.Recent, s.Taken, s.Block, s.Loop, s.Upstream = nil, time.Time{}, "", nil, nil
-	s.Failed, s.Origin, s.Pin, s.Run, s.Judgments = nil, nil, nil, nil, nil
+	s.Failed, s.Origin, s.Pin, s.Run, s.Judgments, s.Authors = nil, nil, nil, nil, nil, nil
 	s.View.Links, s.View.Scripts, s.View.Work, s.View.Written, s.View.Fetched, s.View.Annotations = nil, nil, nil, nil, nil, nil
 	return s, m
 }
@@ -240,7 +241,7 @@ func Join(base interlock.Snapshot, m Moving, at time.Time,
 	texts func(interlock.Digest) (string, error)) (interlock.Snapshot, error) {
 	s := base
 	s.Recent, s.Block, s.Loop, s.Upstream = m.Recent, m.Block, m.Loop, m.Upstream
-	s.Failed, s.Origin, s.Pin, s.Run, s.Judgments = m.Failed, m.Origin, m.Pin, m.Run, m.Judgments
+	s.Failed, s.Origin, s.Pin, s.Run, s.Judgments, s.Authors = m.Failed, m.Origin, m.Pin, m.Run, m.Judgments, m.Authors
 	s.View.Links, s.View.Work, s.View.Written, s.View.Annotations = m.Links, m.Work, m.Written, m.Annotations
 	s.View.Fetched = m.Fetched
 	if m.Taken {

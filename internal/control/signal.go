@@ -22,7 +22,7 @@ const (
 func (d *door) signal(w http.ResponseWriter, r *http.Request) {
 	observer, _ := r.Context().Value(whose{}).(string)
 	if observer == "" {
-		observer = "control"
+		observer = interlock.ControlObserver
 	}
 	if !d.rates.take(observer, d.Now()) {
 		w.Header().Set("Retry-After", "1")

@@ -144,7 +144,7 @@ func (l *Log) ended(e interlock.Entry) error {
 		return nil
 	}
 	a, known := l.byEvent[o.Event]
-	if !known {
+	if !known || event.Actor != a.Agent { // what another agent says of it counts for nothing
 		return nil
 	}
 	if a.Status == "" || a.Status == interlock.OutcomeSkipped || a.Status == interlock.OutcomeUnknown {

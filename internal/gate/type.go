@@ -39,6 +39,12 @@ func Type(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.
 		whose := "of the agent " + by.Agent + ", which delegated this,"
 		found = append(found, typed{rules.TypeNamed(by.Type), by.Type, whose, score}.objections(action, analysis)...)
 	}
+	for _, by := range snapshot.Authors { // what its own type has against it is said already
+		if by.Type != name {
+			whose := "of the agent " + by.Agent + ", which wrote what this runs,"
+			found = append(found, typed{rules.TypeNamed(by.Type), by.Type, whose, score}.objections(action, analysis)...)
+		}
+	}
 	for _, t := range rules.TypesOfUser(basis.User) {
 		found = append(found, typed{t, t.Name, "of the person for whom this is done", score}.objections(action, analysis)...)
 	}

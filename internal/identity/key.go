@@ -26,10 +26,10 @@ const (
 // names are what agents and operators may be called: nothing that needs quoting in a shell, a URL or a signers file.
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{0,63}$`)
 
-// CheckName refuses names that are not 1 to 64 characters of a-z, 0-9, ".", "_", "@" and "-", led by a letter or digit.
+// CheckName refuses names that are not 1 to 64 characters of a-z, 0-9, ".", "_", "@" and "-", led by a letter or digit, and Interlock's own.
 func CheckName(field, name string) error {
 	if names.MatchString(name) {
-		return nil
+		return interlock.CheckNotOwn(field, name)
 	}
 	return interlock.Errorf(interlock.CodeInvalid, field,
 		"a name is 1 to 64 characters of a-z, 0-9, . _ @ and -, beginning with a letter or digit")

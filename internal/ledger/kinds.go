@@ -200,7 +200,7 @@ func Kinds() []Kind {
 		{Name: Recent, Writer: ByAction, Proved: "", Lives: "half an hour after the run's last action", swept: true,
 			body: of(recentAbout, nil, nil), merge: merging(recentMerge)},
 		{Name: Written, Writer: ByAction, Proved: "", Lives: "a day", swept: true,
-			body: of(writtenAbout, nil, nil)},
+			body: of(writtenAbout, nil, nil), merge: merging(writtenMerge)},
 		{Name: Heard, Writer: ByAction, Proved: "", Lives: "a day after the run heard anything last", swept: true, note: true,
 			body: of(heardAbout, nil, nil), most: maxHeard},
 		{Name: Again, Writer: ByAction, Proved: "", Lives: "an hour", swept: true, note: true,

@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/binary"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"interlock"
@@ -35,10 +37,39 @@ func recentMerge(r RecentBody, past Past) (RecentBody, bool) {
 	return RecentBody{Run: past.Run, Actions: interlock.Remember(r.Actions, past.Action)}, true
 }
 
-// A WrittenBody is that an agent wrote a file, or fetched it, at a time.
+// A WrittenBody is that an agent wrote a file, or fetched it, at a time; or, where it has By, who wrote one.
 type WrittenBody struct {
-	File string    `json:"file"` // a digest that says whose it is as well
+	File string    `json:"file"` // a digest that says whose it is as well, or what [WrittenAt] makes of one that does not
 	At   time.Time `json:"at"`
+	// who wrote it, or had it written, and when last; of those who did within [interlock.WrittenWindow]
+	By map[string]time.Time `json:"by,omitempty"`
+}
+
+// WrittenAt is the key under which stands who wrote a file.
+func WrittenAt(place string) string { return "at\x00" + place }
+
+// MaxWriters bounds how many agents it is remembered of that they wrote a file. More than may write what anybody runs is enough.
+const MaxWriters = 40
+
+// writtenMerge puts those who write a file to those who did.
+func writtenMerge(w, more WrittenBody) (WrittenBody, bool) {
+	if len(more.By) == 0 {
+		return more, true
+	}
+	by := maps.Clone(more.By)
+	for name, at := range w.By { // order-independent: each name by itself
+		if more.At.Sub(at) <= interlock.WrittenWindow && by[name].Before(at) {
+			by[name] = at
+		}
+	}
+	for len(by) > MaxWriters {
+		oldest := slices.MinFunc(slices.Sorted(maps.Keys(by)), func(a, b string) int { return by[a].Compare(by[b]) })
+		delete(by, oldest)
+	}
+	if more.By = by; w.At.After(more.At) {
+		more.At = w.At
+	}
+	return more, true
 }
 
 func writtenAbout(w WrittenBody) About {

@@ -154,6 +154,39 @@ func (b *fakeBackend) RegisterRun(_ context.Context, by interlock.Requester, q i
 	return interlock.Run{ID: "run_1", Agent: by.Agent, Task: q.Task, Parent: q.Parent}, nil
 }
 
+func (b *fakeBackend) SubmitPlan(_ context.Context, by interlock.Requester, q interlock.PlanRequest) (interlock.Plan, error) {
+	b.note("PLAN of %s by %s: %d steps, the first %s", q.Run, by.Agent, len(q.Steps), q.Steps[0].Input)
+	return interlock.Plan{ID: "pln_1", Run: q.Run, Agent: by.Agent, Status: interlock.PlanAccepted}, nil
+}
+
+func (b *fakeBackend) SendMessage(_ context.Context, by interlock.Requester, q interlock.MessageRequest) (interlock.MessageAnswer, error) {
+	b.note("SEND by %s in %s: %+v", by.Agent, by.Run, q)
+	if q.To == "nobody" {
+		denied := interlock.Refusal(string(interlock.CodeUnauthorized), "nobody takes this")
+		return interlock.MessageAnswer{Answer: denied, Violation: &interlock.Violation{Agent: by.Agent, Side: "schema"}}, nil
+	}
+	return interlock.MessageAnswer{Answer: allowed(), Message: &interlock.Message{ID: "msg_1", From: by.Agent, To: q.To}}, nil
+}
+
+func (b *fakeBackend) ReceiveMessage(_ context.Context, by interlock.Requester, id string) (interlock.MessageAnswer, error) {
+	b.note("RECEIVE %s by %s in %s", id, by.Agent, by.Run)
+	media, known := map[string]string{"msg_1": "application/json", "msg_2": "text/plain", "msg_3": "image/png"}[id]
+	if !known {
+		return interlock.MessageAnswer{}, interlock.Errorf(interlock.CodeNotFound, "/id", "no such message")
+	}
+	return interlock.MessageAnswer{Answer: allowed(), Message: &interlock.Message{ID: id, Media: media}, Content: []byte(`{"n":1}`)}, nil
+}
+
+func (b *fakeBackend) AcknowledgeMessage(_ context.Context, by interlock.Requester, id string) error {
+	b.note("DONE %s by %s", id, by.Agent)
+	return nil
+}
+
+func (b *fakeBackend) WaitingMessages(_ context.Context, by interlock.Requester) ([]interlock.Message, error) {
+	b.note("WAITING for %s", by.Agent)
+	return []interlock.Message{{ID: "msg_1", To: by.Agent}}, nil
+}
+
 func (b *fakeBackend) EndRun(_ context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error) {
 	if id != "run_1" {
 		return interlock.Run{}, interlock.Errorf(interlock.CodeNotFound, "run", "this agent holds no open run of this name")

@@ -172,7 +172,9 @@ func TestPermissionsAreAskedAsOftenAsTheySay(t *testing.T) {
 	want := map[string]any{"introspect": "AUTO_APPROVE", "record_execution_step": "CONFIRM_SESSION", "verify_challenge": "CONFIRM_SESSION",
 		"execute_agent": "CONFIRM_SINGLE_USE", "complete_execution": "CONFIRM_SINGLE_USE",
 		"abort_execution": "CONFIRM_SINGLE_USE", "confirm_operation": "AUTO_APPROVE",
-		"register_run": "AUTO_APPROVE", "end_run": "AUTO_APPROVE", "heartbeat": "AUTO_APPROVE"}
+		"register_run": "AUTO_APPROVE", "end_run": "AUTO_APPROVE", "heartbeat": "AUTO_APPROVE",
+		"submit_plan": "AUTO_APPROVE", "send_message": "AUTO_APPROVE", "receive_message": "AUTO_APPROVE",
+		"acknowledge_message": "AUTO_APPROVE", "waiting_messages": "AUTO_APPROVE"}
 	if diff := cmp.Diff(want, list["_protocol"].(map[string]any)["permissions"]); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

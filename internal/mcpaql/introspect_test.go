@@ -93,7 +93,9 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 			"max_string_length": 1048576.0, "max_array_elements": 10000.0, "max_nesting_depth": 32.0, "max_batch_operations": 100.0},
 		"danger": map[string]any{"introspect": "safe", "execute_agent": "reversible", "record_execution_step": "reversible", "verify_challenge": "reversible",
 			"confirm_operation": "reversible", "complete_execution": "reversible", "abort_execution": "reversible",
-			"register_run": "reversible", "end_run": "reversible", "heartbeat": "safe"},
+			"register_run": "reversible", "end_run": "reversible", "heartbeat": "safe",
+			"submit_plan": "reversible", "send_message": "reversible", "receive_message": "reversible", "acknowledge_message": "reversible",
+			"waiting_messages": "safe"},
 		"permissions": protocol["permissions"]}
 	if diff := cmp.Diff(want, protocol); diff != "" {
 		t.Errorf("_protocol (-want +got):\n%s", diff)
@@ -115,7 +117,9 @@ func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 	}
 	wantEndpoints := []string{"introspect read READ", "execute_agent execute EXECUTE", "record_execution_step create CREATE", "verify_challenge create CREATE",
 		"confirm_operation execute EXECUTE", "complete_execution execute EXECUTE", "abort_execution execute EXECUTE",
-		"register_run create CREATE", "end_run execute EXECUTE", "heartbeat create CREATE"}
+		"register_run create CREATE", "end_run execute EXECUTE", "heartbeat create CREATE",
+		"submit_plan create CREATE", "send_message create CREATE", "receive_message execute EXECUTE", "acknowledge_message execute EXECUTE",
+		"waiting_messages read READ"}
 	if diff := cmp.Diff(wantEndpoints, endpoints); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
@@ -321,7 +325,9 @@ func TestOperationsStandOnTheirEndpoint(t *testing.T) {
 	spec.Covers(t, "AQL-6.2")
 	home := map[string]mcpaql.Endpoint{"introspect": mcpaql.Read, "record_execution_step": mcpaql.Create, "verify_challenge": mcpaql.Create,
 		"execute_agent": mcpaql.Execute, "complete_execution": mcpaql.Execute, "abort_execution": mcpaql.Execute, "confirm_operation": mcpaql.Execute,
-		"register_run": mcpaql.Create, "heartbeat": mcpaql.Create, "end_run": mcpaql.Execute}
+		"register_run": mcpaql.Create, "heartbeat": mcpaql.Create, "end_run": mcpaql.Execute,
+		"submit_plan": mcpaql.Create, "send_message": mcpaql.Create, "receive_message": mcpaql.Execute, "acknowledge_message": mcpaql.Execute,
+		"waiting_messages": mcpaql.Read}
 	for name, right := range home {
 		for _, endpoint := range []mcpaql.Endpoint{mcpaql.Create, mcpaql.Read, mcpaql.Execute, ""} {
 			failure, _ := newFixture(t, nil).call(caller, endpoint, `{"operation":"`+name+`","wrong":1}`)["error"].(map[string]any)
@@ -340,7 +346,8 @@ func TestOperationsStandOnTheirEndpoint(t *testing.T) {
 	}
 	failure := newFixture(t, nil).failure(mcpaql.Create, `{"operation":"drop_table"}`, mcpaql.CodeNoOperation)
 	if diff := cmp.Diff(map[string]any{"operation": "drop_table",
-		"available": []any{"record_execution_step", "verify_challenge", "register_run", "heartbeat"}}, failure["details"]); diff != "" {
+		"available": []any{"record_execution_step", "verify_challenge", "register_run", "heartbeat",
+			"submit_plan", "send_message"}}, failure["details"]); diff != "" {
 		t.Errorf("an unknown operation (-want +got):\n%s", diff)
 	}
 }

@@ -81,7 +81,8 @@ func (e example) MarshalJSON() ([]byte, error) {
 // operations lists every operation, in the order they are introduced to an agent.
 func operations() []operation {
 	return []operation{introspectOperation(), executeOperation(), stepOperation(), verifyOperation(), confirmOperation(),
-		completeOperation(), abortOperation(), registerRunOperation(), endRunOperation(), heartbeatOperation()}
+		completeOperation(), abortOperation(), registerRunOperation(), endRunOperation(), heartbeatOperation(),
+		submitPlanOperation(), sendMessageOperation(), receiveMessageOperation(), acknowledgeMessageOperation(), waitingMessagesOperation()}
 }
 
 func introspectOperation() operation {

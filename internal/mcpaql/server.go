@@ -41,6 +41,9 @@ type Backend interface {
 	RegisterRun(ctx context.Context, by interlock.Requester, q interlock.RunRequest) (interlock.Run, error)
 	EndRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error)
 	Heartbeat(ctx context.Context, by interlock.Requester) error
+	// Plans and Messages are what they hand over before a run's first step, and what they send each other.
+	interlock.Plans
+	interlock.Messages
 	// RecordExecution and RecordToken record what happened to an execution and to a confirmation token.
 	RecordExecution(ctx context.Context, r interlock.Requester, record auditlog.ExecutionRecord) error
 	RecordToken(ctx context.Context, kind interlock.EventType, r interlock.Requester, record auditlog.TokenRecord) error

@@ -39,6 +39,7 @@ func Lint(rules *ruleset.Ruleset, analyser *impact.Analyser) []Problem {
 		}
 	}
 	out = append(out, lintLimits(rules)...)
+	out = append(out, lintBudgets(rules)...)
 	for _, command := range Everyday() {
 		for _, f := range Decide(rules, analyser, Shell(command)).Findings {
 			if _, ok := rules.Rule(f.Rule); ok {

@@ -28,6 +28,10 @@ func (w *Writer) Snapshot(s *interlock.Snapshot) {
 	w.agent(&s.Agent)
 	w.Name("attended")
 	w.Bool(s.Attended)
+	if len(s.Authors) > 0 {
+		w.Name("authors")
+		w.General(s.Authors)
+	}
 	w.OptionalString("block", s.Block)
 	if len(s.Danger) > 0 {
 		w.Name("danger")

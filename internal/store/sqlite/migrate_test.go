@@ -261,7 +261,7 @@ func TestMigrateToPassing(t *testing.T) {
 	now := passed(t, s)
 	at := "2026-03-04 05:06:07 +0000 UTC"
 	want := append(old, "{Run:agent\x00run Actions:[{At:"+at+" Kind:shell Impacts:[{Kind:write Target:x Reach: Reversibility: "+
-		"Confidence: Via: Traits:[] Records:0 Bytes:0 Recipients:0 Money:0 Currency: Amount:0}]}]}", "{File:file At:"+at+"}",
+		"Confidence: Via: Traits:[] Records:0 Bytes:0 Recipients:0 Money:0 Currency: Amount:0}]}]}", "{File:file At:"+at+" By:map[]}",
 		"{Run:agent\x00run Heard:{At:"+at+" Prompts:1 Wishes:[] Values:[{Sum:7 By:1 Source:0}] Sources:[] Orders:0 Over:false}}")
 	if diff := cmp.Diff(want, now); diff != "" {
 		t.Errorf("what stands for a while (-want +got):\n%s", diff)
