@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"net/http"
 	"time"
 
@@ -59,4 +60,17 @@ func (c *Console) stoppedNow(r *http.Request) (*stopped, error) {
 		return nil, err
 	}
 	return &stopped{h.Step(c.config.Now()), h.Why, h.By, h.Since, h.Deadline}, nil
+}
+
+// lastDrill is the newest drill among the newest events: whether everything was stopped, and how long that took.
+func (c *Console) lastDrill(r *http.Request) (drill *line, err error) {
+	drilled := quoted("", "kill-drill")
+	_, err = c.back(r.Context(), -1, func(e interlock.Entry) bool {
+		if e.Type == interlock.EventAlert && bytes.Contains(e.Body, drilled) {
+			found := c.lineFor(r, e)
+			drill = &found
+		}
+		return drill == nil
+	})
+	return drill, err
 }
