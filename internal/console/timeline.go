@@ -115,7 +115,9 @@ func (c *Console) ofRun(ctx context.Context, s *subject) error {
 			s.over("run:" + link.Run)
 		}
 	}
-	if s.Scope == phase.ScopeRun {
+	if s.Agent == "" {
+		per = nil // what is counted for a run is kept under its agent's name as well
+	} else if s.Scope == phase.ScopeRun {
 		per = []ruleset.Per{ruleset.PerRun, ruleset.PerTree}
 	}
 	standing, err := c.config.Backend.Ground(ctx, ref(ledger.Agent, s.Agent))
@@ -242,7 +244,7 @@ func (c *Console) timelinePage(w http.ResponseWriter, r *http.Request) {
 		err = interlock.Errorf(interlock.CodeInvalid, "on", "name whose timeline is shown, such as agent:builder")
 	}
 	page := struct {
-		Of                     subject
+		Of                     *subject
 		Show                   string
 		Lines                  []line
 		Holds                  []ledger.HoldBody // that are over it now
@@ -250,7 +252,7 @@ func (c *Console) timelinePage(w http.ResponseWriter, r *http.Request) {
 		Earlier, Newest        string
 		All, Decided, Controls string // addresses
 		Searched               bool
-	}{Of: of, Show: show}
+	}{Of: &of, Show: show}
 	if err == nil {
 		page.Holds, err = c.holdsOver(r.Context(), of)
 	}
