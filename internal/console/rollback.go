@@ -66,6 +66,7 @@ func (c *Console) rollbackPlanPage(w http.ResponseWriter, r *http.Request) {
 	seed, err := seedOf(r)
 	page := struct {
 		Plan    rollback.Plan
+		Open    int // steps that people carry out
 		Steps   []rollback.Step
 		More    int
 		Subject string
@@ -83,7 +84,7 @@ func (c *Console) rollbackPlanPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page.Steps = page.Plan.Steps[:min(len(page.Plan.Steps), maxUndone)]
-	page.More = len(page.Plan.Steps) - len(page.Steps)
+	page.More, page.Open = len(page.Plan.Steps)-len(page.Steps), page.Plan.Open()
 	query := url.Values{"event": {seed.Event}}
 	if seed.Event == "" {
 		query = url.Values{"agent": {seed.Agent}, "since": {seed.Since.Format(time.RFC3339Nano)}}
