@@ -192,9 +192,9 @@ func containEffect(order interlock.Order) string {
 	to, _ := phase.Parse(letter)
 	switch order.Verb {
 	case interlock.VerbTightenPhase:
-		return order.Subject + " goes to phase " + to.Title() + " at once. Back it goes one step at a time, by people."
+		return "At once " + order.Subject + " goes to phase " + to.Title() + ". Back it goes one step at a time, by people."
 	case interlock.VerbLoosenPhase:
-		return order.Subject + " goes back to phase " + to.Title() + " at once, and what that phase lets pass passes."
+		return "At once " + order.Subject + " goes back to phase " + to.Title() + ", and what that phase lets pass passes."
 	case interlock.VerbRootCause:
 		return "It is put on record what the emergency of " + order.Subject + " came of. No phase changes by it: another person answers for " +
 			"leaving the emergency."
