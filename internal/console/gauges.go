@@ -281,7 +281,7 @@ func (c *Console) limitsPage(w http.ResponseWriter, r *http.Request) {
 		Gauges  []gauge
 		Looked  int
 		All     bool
-		Without []gauge // that nobody has used anything of, or none that is shown
+		Without []gauge // that nobody has used anything of
 		Watched bool
 	}{Watched: c.watches()}
 	of, named, err := c.subjectOf(r)
@@ -290,9 +290,11 @@ func (c *Console) limitsPage(w http.ResponseWriter, r *http.Request) {
 		page.Gauges, err = c.gaugesOf(r, of.counted)
 	} else if err == nil {
 		page.Gauges, page.Looked, page.All, err = c.fullest(r, maxGauges)
-		page.Without = slices.DeleteFunc(c.gauges(), func(g gauge) bool {
-			return slices.ContainsFunc(page.Gauges, func(o gauge) bool { return o.ID == g.ID && o.Budget == g.Budget })
-		})
+		if page.All && len(page.Gauges) < maxGauges { // or some that are used would be among them
+			page.Without = slices.DeleteFunc(c.gauges(), func(g gauge) bool {
+				return slices.ContainsFunc(page.Gauges, func(o gauge) bool { return o.ID == g.ID && o.Budget == g.Budget })
+			})
+		}
 	}
 	if err != nil {
 		c.fail(w, r, err)
