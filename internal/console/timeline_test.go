@@ -136,6 +136,9 @@ func TestTimelineOfAnOrchestration(t *testing.T) {
 	if strings.Contains(page.body, "ls aside") {
 		t.Error("what is done outside of it stands in its timeline")
 	}
+	if strings.Contains(ada.get("/agents/timeline?on=agent:boss").body, "ls part") {
+		t.Error("what somebody did for an agent stands in that agent's timeline as its own")
+	}
 	h.inOrder("a type", ada.get("/agents/timeline?on=type:clerk"), "ls part", "ls aside")
 	if strings.Contains(ada.get("/agents/timeline?on=type:clerk").body, "ls whole") {
 		t.Error("a type's timeline tells of another type")
