@@ -35,12 +35,16 @@ type played struct {
 	alwaysOf  string
 	denied    string // events
 	event     string
+	planID    string
+	rollback  string // id
+	undone    string // event
 }
 
 // A day is a store that a day is played into, under a clock of its own.
 type day struct {
 	*embedded.Backend
 	signer *identity.Signer
+	given  uint64 // orders
 	played
 
 	mu sync.Mutex
@@ -76,11 +80,14 @@ func playDay(ctx context.Context, home string) (played, error) {
 		return played{}, err
 	}
 	d := &day{signer: signer, at: time.Now().Add(-26 * time.Hour)}
+	if err := writeRules(home); err != nil {
+		return played{}, err
+	}
 	if d.Backend, err = embedded.Open(ctx, embedded.Config{Home: home, Now: d.now}); err != nil {
 		return played{}, err
 	}
 	defer d.Close()
-	for _, part := range []func(context.Context) error{d.people, d.servers, d.orders, d.work, d.lastHour} {
+	for _, part := range []func(context.Context) error{d.people, d.adopt, d.servers, d.orders, d.work, d.contained, d.lastHour} {
 		if err := part(ctx); err != nil {
 			return played{}, err
 		}
@@ -160,11 +167,17 @@ func (d *day) orders(ctx context.Context) error {
 
 // give signs what ada orders and has it carried out.
 func (d *day) give(ctx context.Context, given quorum.Given) error {
-	signature, err := d.signer.SignApproval(rand.Reader, given.Text())
+	given, err := d.sign(given)
 	if err == nil {
-		_, err = d.CarryOut(ctx, given.Signed(interlock.MethodSSH, d.signer.PublicKey().Fingerprint(), signature))
+		_, err = d.CarryOut(ctx, given)
 	}
 	return err
+}
+
+// sign signs what ada orders.
+func (d *day) sign(given quorum.Given) (quorum.Given, error) {
+	signature, err := d.signer.SignApproval(rand.Reader, given.Text())
+	return given.Signed(interlock.MethodSSH, d.signer.PublicKey().Fingerprint(), signature), err
 }
 
 // A doing is something that an agent does.

@@ -18,7 +18,7 @@ const (
 )
 
 // mostPictures bounds what all pictures weigh, which everybody has who clones.
-const mostPictures = 6 << 20
+const mostPictures = 8 << 20
 
 // TestEveryPageHasItsPictures: a page of the console without pictures, in any dress, or that the documents don't show, is one that nobody
 // has looked at. `make pictures` makes them.

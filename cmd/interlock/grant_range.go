@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -73,8 +72,10 @@ func (c *grantRange) grant() (interlock.Grant, error) {
 	}
 	r := interlock.Range{Type: c.Type, Free: c.Free}
 	if c.Money != "" {
-		if r.Currency, r.Most, err = moneyOf(c.Money); err != nil {
-			return interlock.Grant{}, err
+		var known bool
+		if r.Currency, r.Most, known = quorum.ParseMoney(c.Money); !known {
+			return interlock.Grant{}, interlock.Errorf(interlock.CodeInvalid, "--money",
+				"write the currency and the amount, such as 'EUR 500' or 'EUR 12.50'")
 		}
 	}
 	id, err := newID("grt_", 6)
@@ -85,21 +86,6 @@ func (c *grantRange) grant() (interlock.Grant, error) {
 	g := interlock.Grant{ID: id, Kind: interlock.KindTool, Tool: c.Tool, Conditions: conditions, Range: &r, Times: c.Times, Left: c.Times,
 		Created: created, Expires: created.Add(length), Reason: c.Reason}
 	return g, quorum.CheckBounds(g)
-}
-
-// moneyOf reads an amount with its currency.
-func moneyOf(text string) (currency string, minor int64, err error) {
-	wrong := interlock.Errorf(interlock.CodeInvalid, "--money", "write the currency and the amount, such as 'EUR 500' or 'EUR 12.50'")
-	currency, amount, found := strings.Cut(text, " ")
-	places, known := interlock.MinorUnits(currency)
-	whole, part, _ := strings.Cut(amount, ".")
-	if !found || !known || len(part) > places || strings.Trim(whole+part, "0123456789") != "" {
-		return "", 0, wrong
-	}
-	if minor, err = strconv.ParseInt(whole+part+strings.Repeat("0", places-len(part)), 10, 53); err != nil || minor < 1 {
-		return "", 0, wrong
-	}
-	return currency, minor, nil
 }
 
 // rangeCoverage says in words what a range covers.

@@ -196,16 +196,11 @@ func (c *limitsList) read(p *program, opened *store.Store) (out []limitUse, err 
 
 // counted reads a row of those that are asked for.
 func (c *limitsList) counted(row ledger.Row) (one limitUse, ok bool) {
-	body, is := row.Value.(ledger.UsageBody)
-	parts := strings.Split(row.Key, "\x00")
-	monitored := parts[0] == ""
-	if monitored {
-		parts = parts[1:]
-	}
-	if !is || monitored != c.Monitored || len(parts) < 2 {
+	u, is := ledger.ForWhom(row)
+	if !is || u.Monitored != c.Monitored {
 		return one, false
 	}
-	one = limitUse{limit: parts[0], per: parts[1], of: parts[2:], body: body}
+	one = limitUse{limit: u.Limit, per: u.Per, of: u.Of, body: u.Body}
 	ofAgent := one.per == string(ruleset.PerAgent) || one.per == string(ruleset.PerRun)
 	return one, c.Agent == "" || ofAgent && len(one.of) > 0 && one.of[0] == c.Agent
 }

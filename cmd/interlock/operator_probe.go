@@ -56,9 +56,9 @@ func (c *operatorProbe) report(p *program, backend *embedded.Backend, since time
 	err := backend.Store.Walk(p.ctx, func(e interlock.Entry) error {
 		switch e.Type {
 		case interlock.EventProbe:
-			n, at, err := auditlog.ProbesOf(e)
+			put, at, err := auditlog.ProbesOf(e)
 			if err == nil && at.After(since) {
-				seeded += n
+				seeded += len(put)
 			}
 			return err
 		case interlock.EventApproval:

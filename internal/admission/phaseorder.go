@@ -142,18 +142,9 @@ func (a *Admission) loosenPhase(ctx context.Context, c *carrying) error {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "%s is in phase %s; there is nothing to loosen", c.Subject,
 			phase.Primary.Title())
 	}
-	step, known := phase.Find(before.Phase, d.To, m.tier)
-	if names := d.To == phase.Contingency && before.Phase == phase.Contingency && d.Only != "" && d.Only != before.Only; names {
-		if step, known = phase.Down(before.Phase, m.tier); known {
-			step.Proof = ""
-		}
-	} else if d.To.Compare(before.Phase) >= 0 {
-		known = false
-	}
-	if !known {
-		down, _ := phase.Down(before.Phase, m.tier)
-		return interlock.Errorf(interlock.CodeInvalid, "detail", "from phase %s the one step back is to %s, by %s",
-			before.Phase.Title(), down.To.Title(), roleThatLoosens(before.Phase, m.tier))
+	step, err := StepBack(&before, d, m.tier, c.standing.Operators[c.Operator].Role)
+	if err != nil {
+		return err
 	}
 	if err := mayLoosen(c, step, before, d); err != nil {
 		return err
@@ -174,13 +165,32 @@ func (a *Admission) loosenPhase(ctx context.Context, c *carrying) error {
 	return m.done(interlock.Requester{Agent: c.Operator})
 }
 
-// mayLoosen holds a step back to what it takes: the role, the proof, and out of emergency a second person who has named the cause.
-func mayLoosen(c *carrying, step phase.Transition, before ledger.HoldBody, d PhaseDetail) error {
-	role := c.standing.Operators[c.Operator].Role
-	switch {
-	case !step.May(role):
-		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "from phase %s to %s takes an operator with the role %s",
+// StepBack is the step by which an order loosens a phase, if there is one and an operator with this role may take it. Pages ask it before
+// anything is signed; what counts is asked again where the order is carried out.
+func StepBack(before *ledger.HoldBody, d PhaseDetail, tier int, role string) (phase.Transition, error) {
+	step, known := phase.Find(before.Phase, d.To, tier)
+	if names := d.To == phase.Contingency && before.Phase == phase.Contingency && d.Only != "" && d.Only != before.Only; names {
+		if step, known = phase.Down(before.Phase, tier); known {
+			step.Proof = ""
+		}
+	} else if d.To.Compare(before.Phase) >= 0 {
+		known = false
+	}
+	if !known {
+		down, _ := phase.Down(before.Phase, tier)
+		return step, interlock.Errorf(interlock.CodeInvalid, "detail", "from phase %s the one step back is to %s, by %s",
+			before.Phase.Title(), down.To.Title(), roleThatLoosens(before.Phase, tier))
+	}
+	if !step.May(role) {
+		return step, interlock.Errorf(interlock.CodeUnauthorized, "operator", "from phase %s to %s takes an operator with the role %s",
 			before.Phase.Title(), step.To.Title(), step.Who())
+	}
+	return step, nil
+}
+
+// mayLoosen holds a step back to what it takes beside the role: the proof, and out of emergency a second person who has named the cause.
+func mayLoosen(c *carrying, step phase.Transition, before ledger.HoldBody, d PhaseDetail) error {
+	switch {
 	case step.From == phase.Contingency && step.To == phase.Alternate && c.now.Before(before.Earliest) && d.To != phase.Contingency:
 		return interlock.Errorf(interlock.CodeConflict, "subject", "it was begun again after an emergency and stays supervised until %s "+
 			"(maso.supervised); until then one agent goes on", before.Earliest.UTC().Format(time.RFC3339))

@@ -57,7 +57,7 @@ func RollbackSubject(s dataflow.Seed) string {
 	return "agent:" + s.Agent + " since " + s.Since.UTC().Format(time.RFC3339Nano)
 }
 
-func seedOf(subject string) (s dataflow.Seed, err error) {
+func SeedOf(subject string) (s dataflow.Seed, err error) {
 	if event, is := strings.CutPrefix(subject, "event:"); is {
 		s.Event = event
 	} else if agent, since, cut := strings.Cut(strings.TrimPrefix(subject, "agent:"), " since "); cut && strings.HasPrefix(subject, "agent:") {
@@ -108,7 +108,7 @@ func findRollback(a *Admission, c *carrying) error {
 	if strings.Contains(c.ID, "/") { // which parts a rollback from its step
 		return interlock.Errorf(interlock.CodeInvalid, "id", "an order's id has no slash")
 	}
-	seed, err := seedOf(c.Subject)
+	seed, err := SeedOf(c.Subject)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func findRollback(a *Admission, c *carrying) error {
 // beginRollback records a rollback as begun: its plan as it was shown, one row for each step that somebody carries out, whoever it
 // touches isolated, and what they were given in advance since then ended.
 func (a *Admission) beginRollback(ctx context.Context, c *carrying) error {
-	seed, err := seedOf(c.Subject)
+	seed, err := SeedOf(c.Subject)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (a *Admission) RollBack(ctx context.Context, given quorum.Given) (Carried, 
 	if err != nil {
 		return done, nil, err
 	}
-	seed, err := seedOf(given.Subject)
+	seed, err := SeedOf(given.Subject)
 	if err != nil {
 		return done, nil, err
 	}

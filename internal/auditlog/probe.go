@@ -8,20 +8,20 @@ import (
 	"interlock"
 )
 
-// ProbesOf reads back from its entry how many questions with seeded errors were put, and when. Any other entry is an error.
-func ProbesOf(e interlock.Entry) (count int, at time.Time, err error) {
+// ProbesOf reads back from its entry which questions with seeded errors were put, and when. Any other entry is an error.
+func ProbesOf(e interlock.Entry) (requests []string, at time.Time, err error) {
 	if e.Type != interlock.EventProbe {
-		return 0, at, fmt.Errorf("auditlog: a %s event holds no probes", e.Type)
+		return nil, at, fmt.Errorf("auditlog: a %s event holds no probes", e.Type)
 	}
 	event, err := ParseEvent(e.Body)
 	if err != nil {
-		return 0, at, fmt.Errorf("auditlog: read the event: %w", err)
+		return nil, at, fmt.Errorf("auditlog: read the event: %w", err)
 	}
 	var wire struct {
 		Requests []string `json:"requests"`
 	}
 	if err := json.Unmarshal(event.Payload, &wire); err != nil {
-		return 0, at, fmt.Errorf("auditlog: read the probes: %w", err)
+		return nil, at, fmt.Errorf("auditlog: read the probes: %w", err)
 	}
-	return len(wire.Requests), event.Recorded, nil
+	return wire.Requests, event.Recorded, nil
 }

@@ -83,8 +83,11 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 	for _, g := range grants.Rows {
 		if !c.may(r, reading) {
 			g.Conditions, g.Tool, g.Scope, g.Statement = nil, "", nil, ""
+			if g.Range != nil {
+				g.Range = &interlock.Range{Type: g.Range.Type}
+			}
 		}
-		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Ruleset != c.config.Facts.Rules().Digest()})
+		list = append(list, one{Grant: g, InForce: g.InForce(c.config.Now()), Other: g.Range == nil && g.Ruleset != c.config.Facts.Rules().Digest()})
 	}
 	sort.Slice(list, func(i, j int) bool {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID

@@ -54,6 +54,8 @@ type Backend interface {
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
 	// Subscriptions are the browsers that are told of requests.
 	Subscriptions(ctx context.Context) ([]ledger.SubscriptionBody, error)
+	// Counted is how much was used of what limits and budgets count, by the keys of that.
+	Counted(ctx context.Context, keys ...string) (map[string]ledger.UsageBody, error)
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 }
@@ -353,7 +355,7 @@ type page struct {
 
 // May reports whether the operator has a right, for templates to show what can be done. It opens nothing.
 func (p page) May(name string) bool {
-	needs, known := map[string]right{"read": reading, "audit": auditing, "answer": answering, "govern": governing}[name]
+	needs, known := map[string]right{"read": reading, "audit": auditing, "answer": answering, "govern": governing, "order": ordering}[name]
 	return known && p.Rights&needs == needs
 }
 

@@ -15,6 +15,7 @@ import (
 // A decided is the page of one decision.
 type decided struct {
 	auditlog.Decided
+	Trace     trace
 	Row       row
 	Proof     proof
 	Arguments string // of the action, indented
@@ -52,6 +53,7 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := decided{Decided: d, Row: rowOf(e.Index, d), Veiled: !c.may(r, reading)}
+	page.Trace = c.traced(d, page.Veiled)
 	var indented bytes.Buffer
 	if len(d.Proposal.Action.Arguments) > 0 && json.Indent(&indented, d.Proposal.Action.Arguments, "", "  ") == nil {
 		page.Arguments = indented.String()

@@ -60,3 +60,18 @@ func (c *Console) stoppedNow(r *http.Request) (*stopped, error) {
 	}
 	return &stopped{h.Step(c.config.Now()), h.Why, h.By, h.Since, h.Deadline}, nil
 }
+
+// lastDrill is the newest drill of the last month, as far as the log is counted: whether everything was stopped, and how long that took.
+func (c *Console) lastDrill(r *http.Request) (*line, error) {
+	after := int64(0)
+	c.counter.view(r.Context(), func(counts *rollup) { after = counts.drill })
+	if after == 0 {
+		return nil, nil
+	}
+	entries, err := c.config.Log.Entries(r.Context(), "", ledger.From(after-1, 1))
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	found := c.lineFor(r, entries[0])
+	return &found, nil
+}

@@ -55,3 +55,24 @@ func TestStopEverything(t *testing.T) {
 		t.Error("not released, or not recorded")
 	}
 }
+
+// TestTheLastDrillIsShown: the system's page says what the newest drill has found, and that there was none.
+func TestTheLastDrillIsShown(t *testing.T) {
+	h := open(t)
+	ada := h.in("ada", quorum.RoleAdmin)
+	h.want("no drill", ada.get("/system"), http.StatusOK, "No drill lately")
+	for _, seen := range []string{"the server NOT stopped after 30.1 s", "the server stopped after 0.2 s " + hostile[:30]} {
+		if err := h.backend.Alarm(t.Context(), "kill-drill", "a drill of the stop of everything: "+seen); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.backend.Alarm(t.Context(), "other", "no drill at all"); err != nil {
+		t.Fatal(err)
+	}
+	ada.counted("/")
+	page := ada.get("/system")
+	clean(t, "drill", page)
+	if said := plain(page); !strings.Contains(said, "The last drill:") || !strings.Contains(said, "stopped after 0.2 s") || strings.Contains(said, "30.1 s") {
+		t.Errorf("the page does not tell of the newest drill:\n%s", said)
+	}
+}

@@ -75,6 +75,14 @@ func (c *Console) tabs(r *http.Request) []tab {
 	return tabs
 }
 
+// A subpage is one of the pages about what runs here.
+type subpage struct{ Name, Path, Needs string }
+
+func systemPages() []subpage {
+	return []subpage{{"System", "/system", ""}, {"Phases", "/system/phases", ""}, {"Limits", "/system/limits", ""}, {"Plans", "/system/plans", ""},
+		{"Rollbacks", "/system/rollbacks", ""}, {"Seeded errors", "/system/probes", "audit"}}
+}
+
 // pageFunctions are what templates may call.
 func pageFunctions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
@@ -123,6 +131,9 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"hits":         hits,
 		"by":           methodWords,
 		"silencedHere": silencedHere,
+		"money":        interlock.Money,
+		"systemPages":  systemPages,
+		"within":       func(path, of string) bool { return path == of || of != "/system" && strings.HasPrefix(path, of+"/") },
 	}
 }
 
@@ -135,6 +146,18 @@ type piece struct {
 // visible spells out every character of a text that does not show as itself, line ends included, so that what an agent
 // wrote can't pass for something else on the page.
 func visible(s string) []piece { return pieces(s, false) }
+
+// inPlain is visible for what is no markup, such as the name of a bar.
+func inPlain(s string) string {
+	var b strings.Builder
+	for _, p := range visible(s) {
+		if p.Special {
+			p.Text = "⟦" + p.Text + "⟧"
+		}
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
 
 // readable is visible for texts of several lines.
 func readable(s string) []piece { return pieces(s, true) }

@@ -13,6 +13,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
+	"interlock/internal/phase"
 	"interlock/internal/quorum"
 )
 
@@ -20,6 +21,8 @@ import (
 type Governor interface {
 	// CarryOut carries one out. A fresh code is for whoever signed the order and nobody else.
 	CarryOut(ctx context.Context, given quorum.Given, only ...interlock.Verb) (admission.Carried, error)
+	// RollBack carries out one to begin a rollback, and ends the runs that were delegated downstream, which it returns.
+	RollBack(ctx context.Context, given quorum.Given) (admission.Carried, []string, error)
 }
 
 // The bounds of orders that were shown and wait for a signature.
@@ -123,7 +126,9 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carr
 	if err == nil {
 		err = c.proved(r, []interlock.Approval{{Method: given.Method, Statement: given.Statement, Signature: given.Signature}})
 	}
-	if err == nil {
+	if err == nil && given.Verb == interlock.VerbBeginRollback {
+		done, _, err = c.config.Backend.RollBack(r.Context(), given)
+	} else if err == nil {
 		done, err = c.config.Backend.CarryOut(r.Context(), given)
 	}
 	return done, err
@@ -133,11 +138,14 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carr
 func rightFor(verb interlock.Verb) right {
 	switch verb {
 	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools,
-		interlock.VerbChangeOperator, interlock.VerbKill, interlock.VerbSuppress:
+		interlock.VerbChangeOperator, interlock.VerbKill, interlock.VerbSuppress, interlock.VerbTightenPhase, interlock.VerbTripBreaker,
+		interlock.VerbResetBreaker, interlock.VerbTellRollback, interlock.VerbSecond:
 		return answering
 	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys, interlock.VerbAdoptSettings, interlock.VerbReleaseKill:
+		interlock.VerbWeakKeys, interlock.VerbAdoptSettings, interlock.VerbReleaseKill, interlock.VerbBeginRollback:
 		return governing
+	case interlock.VerbLoosenPhase, interlock.VerbRootCause:
+		return ordering // by whom is a matter of the phase, and whoever may not is told who may
 	default:
 		return 0
 	}
@@ -195,8 +203,10 @@ func orderTitle(verb interlock.Verb) string {
 		return "Let everything go on"
 	case interlock.VerbSuppress:
 		return "Keep a rule silent"
-	default:
+	case interlock.VerbDemote:
 		return "Lower an agent's trust"
+	default:
+		return containTitle(verb)
 	}
 }
 
@@ -228,15 +238,20 @@ func effect(order quorum.Given) string {
 	case interlock.VerbSuppress:
 		return "The rule objects no more where the order says, until it expires or is lifted. Everything else that objects still does, " +
 			"and each decision it touches names the order."
-	default:
+	case interlock.VerbDemote:
 		return "The agent is trusted less, at once."
+	default:
+		return containEffect(order.Order)
 	}
 }
 
 // orderOf reads the order a query describes, and returns with it what is known of the agent it is about.
 func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[string]interlock.AgentRecord, err error) {
 	query := r.URL.Query()
-	verb, subject := interlock.Verb(query.Get("verb")), query.Get("subject")
+	verb, subject := interlock.Verb(query.Get("verb")), strings.TrimSpace(query.Get("subject"))
+	if subject == phase.ScopeSystem { // as people call it
+		subject = ledger.HoldName(ledger.HoldSystem, phase.SystemKey)
+	}
 	needs := rightFor(verb)
 	if needs == 0 {
 		return given, nil, interlock.Errorf(interlock.CodeInvalid, "verb", "there is no such order")
@@ -249,42 +264,9 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 	if err != nil {
 		return given, nil, err
 	}
-	detail, about := "", interlock.Requester{}
-	switch verb {
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys:
-		detail = query.Get("detail")
-		if err := checkPeople(interlock.Order{Verb: verb, Subject: subject, Detail: detail}); err != nil {
-			return given, nil, err
-		}
-	case interlock.VerbAdoptSettings:
-		detail = query.Get("detail")
-		if _, err := admission.DeparturesOf(detail, query.Get("aside")); err != nil || subject != admission.SettingsSubject {
-			return given, nil, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
-		}
-	case interlock.VerbKill, interlock.VerbReleaseKill:
-		if detail, err = c.killOrder(r, verb, subject); err != nil {
-			return given, nil, err
-		}
-	case interlock.VerbNewCode, interlock.VerbUnblock:
-		challenge, stands := standing.Challenges[subject]
-		if !stands || !challenge.Ended.IsZero() {
-			return given, nil, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
-		}
-		about = challenge.Requester
-	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
-		if detail, err = toolOrder(standing, verb, subject, query.Get("seen")); err != nil {
-			return given, nil, err
-		}
-	default:
-		agent, known := standing.Agents[subject]
-		if !known || !agent.Revoked.IsZero() {
-			return given, nil, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered")
-		}
-		about = interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
-		if detail, err = c.level(query.Get("level"), query.Get("days")); err != nil {
-			return given, nil, err
-		}
+	detail, about, err := c.orderDetail(r, standing, verb, subject)
+	if err != nil {
+		return given, nil, err
 	}
 	if standing, err = c.config.Backend.Ground(r.Context(), ref(ledger.Agent, about.Agent)); err != nil {
 		return given, nil, err
@@ -303,6 +285,55 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 		Operator: operator.Name, At: now, Expires: now.Add(orderLife)}, about)
 	given.Aside = query.Get("aside")
 	return given, standing.Agents, nil
+}
+
+// orderDetail is what an order says beside what it is about, from the query that describes it, and whose freedom it is about.
+func (c *Console) orderDetail(r *http.Request, standing ledger.Standing, verb interlock.Verb, subject string) (detail string,
+	about interlock.Requester, err error) {
+	query := r.URL.Query()
+	switch verb {
+	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
+		interlock.VerbWeakKeys:
+		detail = query.Get("detail")
+		if err := checkPeople(interlock.Order{Verb: verb, Subject: subject, Detail: detail}); err != nil {
+			return "", about, err
+		}
+	case interlock.VerbAdoptSettings:
+		detail = query.Get("detail")
+		if _, err := admission.DeparturesOf(detail, query.Get("aside")); err != nil || subject != admission.SettingsSubject {
+			return "", about, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
+		}
+	case interlock.VerbKill, interlock.VerbReleaseKill:
+		if detail, err = c.killOrder(r, verb, subject); err != nil {
+			return "", about, err
+		}
+	case interlock.VerbTightenPhase, interlock.VerbLoosenPhase, interlock.VerbRootCause, interlock.VerbTripBreaker, interlock.VerbResetBreaker:
+		return c.phaseOrder(r, verb, subject)
+	case interlock.VerbBeginRollback, interlock.VerbTellRollback:
+		return c.rollbackOrder(r, verb, subject)
+	case interlock.VerbSecond:
+		return "", about, nil
+	case interlock.VerbNewCode, interlock.VerbUnblock:
+		challenge, stands := standing.Challenges[subject]
+		if !stands || !challenge.Ended.IsZero() {
+			return "", about, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
+		}
+		about = challenge.Requester
+	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
+		if detail, err = toolOrder(standing, verb, subject, query.Get("seen")); err != nil {
+			return "", about, err
+		}
+	default:
+		agent, known := standing.Agents[subject]
+		if !known || !agent.Revoked.IsZero() {
+			return "", about, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered")
+		}
+		about = interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
+		if detail, err = c.level(query.Get("level"), query.Get("days")); err != nil {
+			return "", about, err
+		}
+	}
+	return detail, about, nil
 }
 
 // reasonOf is the reason that a form or a query gives.
@@ -347,22 +378,38 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	switch given.Verb {
-	case interlock.VerbNewCode:
+	if given.Verb == interlock.VerbNewCode {
 		c.render(w, r, http.StatusOK, "code.html", "New code", done)
+		return
+	}
+	http.Redirect(w, r, afterOrder(given.Order), http.StatusSeeOther)
+}
+
+// afterOrder is the page on which one sees what came of an order.
+func afterOrder(given interlock.Order) string {
+	switch given.Verb {
 	case interlock.VerbPromote, interlock.VerbDemote:
-		http.Redirect(w, r, "/trust", http.StatusSeeOther)
+		return "/trust"
 	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
-		http.Redirect(w, r, "/tools", http.StatusSeeOther)
+		return "/tools"
 	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
 		interlock.VerbWeakKeys:
-		http.Redirect(w, r, "/agents", http.StatusSeeOther)
+		return "/agents"
 	case interlock.VerbAdoptSettings, interlock.VerbKill, interlock.VerbReleaseKill:
-		http.Redirect(w, r, "/system", http.StatusSeeOther)
+		return "/system"
+	case interlock.VerbTightenPhase, interlock.VerbLoosenPhase, interlock.VerbRootCause, interlock.VerbTripBreaker, interlock.VerbResetBreaker:
+		return "/system/phases"
+	case interlock.VerbBeginRollback:
+		return "/system/rollbacks/" + admission.RollbackID(given.ID)
+	case interlock.VerbTellRollback:
+		id, _, _ := strings.Cut(given.Subject, "/")
+		return "/system/rollbacks/" + url.PathEscape(id)
+	case interlock.VerbSecond:
+		return "/grants"
 	case interlock.VerbSuppress:
-		http.Redirect(w, r, addressOfRule(given.Subject), http.StatusSeeOther)
+		return addressOfRule(given.Subject)
 	default:
-		http.Redirect(w, r, "/challenges", http.StatusSeeOther)
+		return "/challenges"
 	}
 }
 

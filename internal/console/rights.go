@@ -18,6 +18,7 @@ const (
 	auditing                    // every event of the log, its export and its verification
 	answering                   // answer requests, have codes shown, lower trust, revoke grants, approve and quarantine tools
 	governing                   // lift blocks, raise trust
+	ordering                    // give any order at all; which of them is a matter of each, see rightFor
 )
 
 // rightsOf lists what each role may do. A role nobody knows may do nothing.
@@ -26,13 +27,13 @@ func rightsOf(role string) right {
 	case quorum.RoleViewer:
 		return seeing
 	case quorum.RoleCouncil:
-		return seeing | reading
+		return seeing | reading | ordering // names what an emergency came of, and leaves it
 	case quorum.RoleAuditor:
 		return seeing | reading | auditing
 	case quorum.RoleOperator:
-		return seeing | reading | answering
+		return seeing | reading | answering | ordering
 	case quorum.RoleAdmin, quorum.RoleSuperadmin:
-		return seeing | reading | auditing | answering | governing
+		return seeing | reading | auditing | answering | governing | ordering
 	default:
 		return 0
 	}
@@ -60,8 +61,8 @@ func (c *Console) views() []view {
 		{"GET /tools/show", seeing, c.toolPage},
 		{"GET /grants", seeing, c.grantsPage},
 		{"POST /grants/{id}/end", answering, c.endGrant},
-		{"GET /orders/new", answering, c.draftOrder},
-		{"POST /orders/{id}", answering, c.giveOrder},
+		{"GET /orders/new", ordering, c.draftOrder},
+		{"POST /orders/{id}", ordering, c.giveOrder},
 		{"GET /rules", seeing, c.rulesPage},
 		{"GET /rules/{id}", seeing, c.rulePage},
 		{"GET /rules/past", seeing, c.pastPage},
@@ -75,6 +76,18 @@ func (c *Console) views() []view {
 		{"GET /audit/export", auditing, c.exportLog},
 		{"POST /audit/verify", auditing, c.verifyLog},
 		{"GET /system", seeing, c.systemPage},
+		{"GET /system/phases", seeing, c.phasesPage},
+		{"GET /system/limits", seeing, c.limitsPage},
+		{"GET /system/plans", seeing, c.plansPage},
+		{"GET /system/plans/{id}", seeing, c.planPage},
+		{"GET /system/rollbacks", seeing, c.rollbacksPage},
+		{"GET /system/rollbacks/new", auditing, c.rollbackPlanPage},
+		{"GET /system/rollbacks/{id}", seeing, c.rollbackPage},
+		{"GET /system/probes", auditing, c.probesPage},
+		{"POST /system/probes", auditing, c.countProbes},
+		{"GET /agents/timeline", seeing, c.timelinePage},
+		{"GET /grants/range", reading | answering, c.rangePage},
+		{"POST /grants/range", reading | answering, c.draftRange},
 	}
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"sort"
@@ -25,6 +26,7 @@ type rollup struct {
 	agents map[string]*named
 	rules  map[string]*named
 	taken  []quorum.Answered // how people answered, oldest first
+	drill  int64             // after the index of the newest drill of the stop of everything; 0: none
 }
 
 // An hourly is what one hour held.
@@ -56,6 +58,7 @@ type seen struct {
 	agent  string
 	rule   string // that was named; empty where nothing objected
 
+	drill    bool              // of an alert: it says what a drill has found
 	verdict  interlock.Verdict // of a human's answer
 	final    bool              // which ended its request
 	operator string            // who gave it; empty for nobody in particular
@@ -86,6 +89,7 @@ func see(e interlock.Entry) (seen, bool) {
 	s := seen{index: e.Index, at: event.Recorded, kind: e.Type}
 	switch e.Type {
 	case interlock.EventAlert, interlock.EventSettled:
+		s.drill = e.Type == interlock.EventAlert && bytes.Contains(event.Payload, quoted("", "kill-drill"))
 		return s, true
 	case interlock.EventApproval:
 		return s, s.readAnswer(event.Payload)
@@ -256,6 +260,9 @@ func (r *rollup) add(s seen) {
 	switch s.kind {
 	case interlock.EventAlert:
 		slot.alerts++
+		if s.drill {
+			r.drill = max(r.drill, s.index+1)
+		}
 	case interlock.EventApprovalExpired:
 		if s.final {
 			slot.expired++

@@ -66,6 +66,16 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 			held = append(held, h)
 		}
 	}
+	fullest, _, _, err := c.fullest(r, topGauges)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	drill, err := c.lastDrill(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
 	rules := c.config.Facts.Rules()
 	c.render(w, r, http.StatusOK, "system.html", "System", struct {
 		Facts
@@ -77,6 +87,8 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		Holds      []ledger.HoldBody
 		Stopped    *stopped          // nil: nothing is
 		Acting     []ledger.HoldBody // phases and breakers
+		Fullest    []gauge
+		Drill      *line // the newest, if it was lately
 		Head       ledger.Head
 		Key        *auditlog.PublicKey
 		Signed     string
@@ -89,7 +101,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
 	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()),
-		by == admission.RulesUnordered, refused, held, stop, acting, head, c.config.Facts.Key,
+		by == admission.RulesUnordered, refused, held, stop, acting, fullest, drill, head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
 		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),

@@ -334,10 +334,17 @@ func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs st
 		{"GET", "/pending", "see"}, {"GET", "/agents", "see"}, {"GET", "/challenges", "see"}, {"GET", "/trust", "see"}, {"GET", "/grants", "see"},
 		{"GET", "/tools", "see"}, {"GET", "/tools/show?subject=files.read", "see"}, {"GET", "/orders/new?verb=approve-tool&subject=none", "answer"},
 		{"GET", "/rules", "see"}, {"GET", "/rules/fs.delete-root", "see"}, {"GET", "/system", "see"},
-		{"POST", "/grants/grt_none/end", "answer"}, {"GET", "/orders/new?verb=new-code&subject=none", "answer"}, {"POST", "/orders/ord_none", "answer"},
+		{"POST", "/grants/grt_none/end", "answer"}, {"GET", "/orders/new?verb=new-code&subject=none", "answer"}, {"POST", "/orders/ord_none", "order"},
 		{"GET", "/orders/new?verb=unblock&subject=none", "govern"},
 		{"GET", "/audit", "audit"}, {"GET", "/events/" + answer.Event, "audit"}, {"GET", "/audit/export?format=jsonl", "audit"},
 		{"POST", "/audit/verify", "audit"}, {"GET", "/rollback/plan?agent=codex&since=2020-01-01T00:00:00Z", "audit"},
+		{"GET", "/system/phases", "see"}, {"GET", "/system/limits", "see"}, {"GET", "/system/plans", "see"}, {"GET", "/system/rollbacks", "see"},
+		{"GET", "/system/plans/none", "see"}, {"GET", "/system/rollbacks/none", "see"}, {"GET", "/agents/timeline?on=agent:codex", "see"},
+		{"GET", "/system/rollbacks/new?agent=codex&since=2020-01-01T00:00:00Z", "audit"}, {"GET", "/system/probes", "audit"},
+		{"POST", "/system/probes", "audit"}, {"GET", "/grants/range", "answer"}, {"POST", "/grants/range?none", "answer"},
+		{"GET", "/orders/new?verb=tighten-phase&subject=none", "answer"}, {"GET", "/orders/new?verb=reset-breaker&subject=none", "answer"},
+		{"GET", "/orders/new?verb=loosen-phase&subject=none", "order"}, {"GET", "/orders/new?verb=root-cause&subject=none", "order"},
+		{"GET", "/orders/new?verb=begin-rollback&subject=none", "govern"}, {"GET", "/orders/new?verb=tell-rollback&subject=none", "answer"},
 	}
 }
 
@@ -346,8 +353,8 @@ func TestRoutesByRole(t *testing.T) {
 	h := open(t)
 	answer := h.act("codex", "r1", shell("rm -rf /"))
 	h.serve("Reads.")
-	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see", quorum.RoleAuditor: "see audit", quorum.RoleOperator: "see answer",
-		quorum.RoleAdmin: "see answer audit govern", quorum.RoleSuperadmin: "see answer audit govern"}
+	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see order", quorum.RoleAuditor: "see audit", quorum.RoleOperator: "see answer order",
+		quorum.RoleAdmin: "see answer audit govern order", quorum.RoleSuperadmin: "see answer audit govern order"}
 	for _, role := range quorum.Roles() {
 		b := h.in("the-"+role, role)
 		token := b.form(b.get("/sessions"), "/logout").Get("csrf")

@@ -65,6 +65,29 @@ func TakenFrom(t interlock.Taken) string {
 	return UsageKey(parts...)
 }
 
+// A CountedFor is what a row of uses is counted for: a limit or a budget, and one of those that it is counted for.
+type CountedFor struct {
+	Limit     string
+	Per       string
+	Of        []string
+	Monitored bool // it was only watched
+	Body      UsageBody
+}
+
+// ForWhom reads what a row of uses is counted for.
+func ForWhom(row Row) (c CountedFor, ok bool) {
+	body, is := row.Value.(UsageBody)
+	parts := strings.Split(row.Key, "\x00")
+	if c.Monitored = parts[0] == ""; c.Monitored {
+		parts = parts[1:]
+	}
+	if !is || row.Kind != Usage || len(parts) < 2 {
+		return CountedFor{}, false
+	}
+	c.Limit, c.Per, c.Of, c.Body = parts[0], parts[1], parts[2:], body
+	return c, true
+}
+
 func usageAbout(u UsageBody) About {
 	until := int64(math.MaxInt64)
 	if !u.Ever {

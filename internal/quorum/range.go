@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,18 @@ func checkRange(g interlock.Grant) error {
 func knownCurrency(currency string) bool {
 	_, known := interlock.MinorUnits(currency)
 	return known
+}
+
+// ParseMoney reads an amount of money with its currency, such as EUR 500 or EUR 12.50, in the smallest unit of that currency.
+func ParseMoney(text string) (currency string, minor int64, ok bool) {
+	currency, amount, found := strings.Cut(text, " ")
+	places, known := interlock.MinorUnits(currency)
+	whole, part, _ := strings.Cut(amount, ".")
+	if !found || !known || len(part) > places || strings.Trim(whole+part, "0123456789") != "" {
+		return "", 0, false
+	}
+	minor, err := strconv.ParseInt(whole+part+strings.Repeat("0", places-len(part)), 10, 53)
+	return currency, minor, err == nil && minor > 0
 }
 
 // TwoTeams reports whether two people are of two teams: each of one, and of none together.

@@ -1,0 +1,217 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/ledger"
+	"interlock/internal/phase"
+	"interlock/internal/quorum"
+)
+
+// A contained is something that is in another phase than primary, as its page shows it.
+type contained struct {
+	ledger.HoldBody
+	Stricter []phase.Phase // to which it may be moved at once
+	Down     *phase.Transition
+	Needs    string // why nobody, or not whoever looks, may loosen it now; empty: the form is offered
+	Rename   bool   // another agent may be named that goes on alone
+	Cause    bool   // whoever looks may say what the emergency came of
+}
+
+// A guarded is a breaker that is not closed.
+type guarded struct {
+	ledger.HoldBody
+	May     bool // it may be reset now
+	Mending int  // actions that have to go well before a reset closes it
+}
+
+// phasesPage shows phases and breakers with the orders that whoever looks may give on them.
+func (c *Console) phasesPage(w http.ResponseWriter, r *http.Request) {
+	standing, err := c.config.Backend.Ground(r.Context(), ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	page := struct {
+		Tier     int
+		Phases   []phase.Phase
+		Held     []contained
+		Backups  []ledger.HoldBody
+		Breakers []guarded
+		Subject  string // that the form for a stricter phase is filled with
+	}{Tier: c.config.Facts.Rules().Maso().Tier, Phases: phase.Phases()[1:], Subject: shorten(r.URL.Query().Get("on"), maxFilter)}
+	now := c.config.Now()
+	for _, h := range standing.Holds() {
+		switch h = h.AsOf(now); {
+		case !h.OnActors():
+		case h.Breaker != nil:
+			_, may := h.Breaker.Reset(now)
+			page.Breakers = append(page.Breakers, guarded{h, may, phase.MendingProbes})
+		case h.Backup != nil:
+			page.Backups = append(page.Backups, h)
+		default:
+			page.Held = append(page.Held, c.contained(r, h))
+		}
+	}
+	c.render(w, r, http.StatusOK, "phases.html", "Phases and breakers", page)
+}
+
+// contained says of a phase what whoever looks may order about it, and of what they may not, who may.
+func (c *Console) contained(r *http.Request, h ledger.HoldBody) contained {
+	one := contained{HoldBody: h}
+	for _, p := range phase.Phases() {
+		if p.Compare(h.Phase) > 0 {
+			one.Stricter = append(one.Stricter, p)
+		}
+	}
+	operator, _ := c.operator(r)
+	down, known := phase.Down(h.Phase, c.tierOf(r, h.Name()))
+	if !known {
+		one.Needs = "nobody may loosen it"
+		return one
+	}
+	one.Down = &down
+	one.Cause = h.Phase == phase.Emergency && quorum.OfOrder(interlock.Order{Verb: interlock.VerbRootCause}, interlock.Requester{}).
+		MayGive(operator, nil, c.config.Now()) == nil
+	one.Rename = h.Phase == phase.Contingency && down.May(operator.Role) && h.Scope != ledger.HoldAgent && h.Scope != ledger.HoldLayer
+	switch {
+	case !down.May(operator.Role):
+		one.Needs = "the step back to phase " + down.To.Title() + " takes an operator with the role " + down.Who()
+	case down.Owner && h.Hold.Cause == nil:
+		one.Needs = "another person has to name its root cause first, then an operator with the role " + down.Who() + " may loosen it"
+	case down.Owner && h.Hold.Cause.By == operator.Name:
+		one.Needs = "you named its root cause; another person with the role " + down.Who() + " answers for loosening it"
+	case h.Phase == phase.Contingency && c.config.Now().Before(h.Earliest):
+		one.Needs = "it stays supervised until " + clock(h.Earliest) + ", because it follows an emergency"
+	}
+	return one
+}
+
+// tierOf is the tier that a phase is loosened by, as it is looked up where an order is carried out.
+func (c *Console) tierOf(r *http.Request, name string) int {
+	rules := c.config.Facts.Rules()
+	scope, whose, _ := ledger.Actors(name)
+	switch scope {
+	case ledger.HoldAgent:
+		standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Agent, whose))
+		if err != nil {
+			return rules.HighestTier() // the longer way back is named
+		}
+		return rules.TierFor(standing.Agents[whose])
+	case ledger.HoldType:
+		return rules.TierFor(interlock.AgentRecord{Type: whose})
+	}
+	return rules.Maso().Tier
+}
+
+// phaseOrder is the detail of an order about a phase or a breaker, and whose freedom it is about. What would not count is refused before
+// anybody signs it, with who may.
+func (c *Console) phaseOrder(r *http.Request, verb interlock.Verb, subject string) (detail string, about interlock.Requester, err error) {
+	name := subject
+	if verb == interlock.VerbTripBreaker || verb == interlock.VerbResetBreaker {
+		name = ledger.HoldName(ledger.HoldBreaker, subject)
+	}
+	scope, whose, ok := ledger.Actors(name)
+	if scope == ledger.HoldBreaker {
+		scope, whose, _ = ledger.Actors(whose)
+	} else if name != subject {
+		ok = false
+	}
+	if !ok {
+		return "", about, interlock.Errorf(interlock.CodeInvalid, "subject", "name what it is on: agent:NAME, type:NAME, run:NAME, "+
+			"system:all, or layer:gates, judge or people; a breaker is on an agent or a type")
+	}
+	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Hold, name), ref(ledger.Agent, whose))
+	if err != nil {
+		return "", about, err
+	}
+	if scope == ledger.HoldAgent {
+		about = interlock.Requester{Agent: whose, Principal: standing.Agents[whose].Principal}
+	}
+	if verb != interlock.VerbTightenPhase && verb != interlock.VerbLoosenPhase {
+		return "", about, nil
+	}
+	query := r.URL.Query()
+	to, known := phase.Parse(query.Get("to"))
+	if !known {
+		return "", about, interlock.Errorf(interlock.CodeInvalid, "to", "name a phase: P, A, C or E")
+	}
+	d := admission.PhaseDetail{To: to, Only: strings.TrimSpace(query.Get("agent")), Proof: strings.TrimSpace(query.Get("proof"))}
+	if strings.ContainsAny(d.Only, " \t\r\n") {
+		return "", about, interlock.Errorf(interlock.CodeInvalid, "agent", "is the name of one agent")
+	}
+	if verb == interlock.VerbLoosenPhase {
+		err = c.loosening(r, standing, name, d)
+	}
+	return d.String(), about, err
+}
+
+// loosening refuses a step back that is none, or that takes another role.
+func (c *Console) loosening(r *http.Request, standing ledger.Standing, name string, d admission.PhaseDetail) error {
+	holds := standing.Holds()
+	at := slices.IndexFunc(holds, func(h ledger.HoldBody) bool { return h.Name() == name })
+	if at < 0 {
+		return interlock.Errorf(interlock.CodeNotFound, "subject", "%.80s is in phase %s; there is nothing to loosen", name, phase.Primary.Title())
+	}
+	h, operator := holds[at].AsOf(c.config.Now()), c.visitor(r).operator
+	_, err := admission.StepBack(&h, d, c.tierOf(r, name), operator.Role)
+	return err
+}
+
+// containTitle is the title of an order about phases, breakers, rollbacks or what another team is to order.
+func containTitle(verb interlock.Verb) string {
+	switch verb {
+	case interlock.VerbTightenPhase:
+		return "Move to a stricter phase"
+	case interlock.VerbLoosenPhase:
+		return "Loosen a phase by one step"
+	case interlock.VerbRootCause:
+		return "Name the root cause of an emergency"
+	case interlock.VerbTripBreaker:
+		return "Open a breaker"
+	case interlock.VerbResetBreaker:
+		return "Reset a breaker"
+	case interlock.VerbBeginRollback:
+		return "Begin a rollback"
+	case interlock.VerbTellRollback:
+		return "Say how a step ended"
+	default:
+		return "Say yes for another team's order"
+	}
+}
+
+// containEffect says in a sentence what such an order does.
+func containEffect(order interlock.Order) string {
+	letter, _, _ := strings.Cut(order.Detail, " ")
+	to, _ := phase.Parse(letter)
+	switch order.Verb {
+	case interlock.VerbTightenPhase:
+		return "At once " + order.Subject + " goes to phase " + to.Title() + ". Back it goes one step at a time, by people."
+	case interlock.VerbLoosenPhase:
+		return "At once " + order.Subject + " goes back to phase " + to.Title() + ", and what that phase lets pass passes."
+	case interlock.VerbRootCause:
+		return "It is put on record what the emergency of " + order.Subject + " came of. No phase changes by it: another person answers for " +
+			"leaving the emergency."
+	case interlock.VerbTripBreaker:
+		return "Everything of " + order.Subject + " is refused from now on, until somebody resets the breaker."
+	case interlock.VerbResetBreaker:
+		return "An open breaker of " + order.Subject + " lets one action run at a time; one under which enough went well is closed; any other " +
+			"begins anew."
+	case interlock.VerbBeginRollback:
+		return "The agents that the detail names are isolated, what they had asked and been allowed expires, grants that they were given " +
+			"since end, and runs that were delegated downstream end. Every other step is for people. The detail is the digest of the plan " +
+			"that you were shown."
+	case interlock.VerbTellRollback:
+		return "It is put on record how this step ended. Nothing is carried out and nothing permitted by it. The last step that is told ends " +
+			"the rollback."
+	default:
+		return "With it somebody of another team may give the one order that has this digest, within " + strconv.Itoa(int(admission.SecondFor/time.Hour)) +
+			" hours. Know what stands behind the digest before you sign."
+	}
+}
