@@ -29,9 +29,9 @@ func (b *batch) part(ctx context.Context, number int) ([]claim, error) {
 		return claims, nil
 	}
 	if b.proofs.sound {
-		if claims, known := b.store.parts.get(number, b.proofs.tag(number)); known {
-			b.parts[number] = claims
-			return claims, nil
+		if have, known := b.store.parts.get(number, b.proofs.tag(number)); known {
+			b.parts[number] = have.claims
+			return have.claims, nil
 		}
 	}
 	claims, _, err := b.store.readPart(ctx, b.store.writer, b.proofs, number)
