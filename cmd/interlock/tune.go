@@ -20,6 +20,10 @@ func tuneServer() {
 	}
 }
 
+// mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: a server that has acted
+// for tens of thousands of agents remembers so much of them that five times that would not be small any more.
+const mostMemory = 256 << 20
+
 // tuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
 // hand its call from one to another.
 func tuneMemory() {
@@ -27,7 +31,7 @@ func tuneMemory() {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(512 << 20)
+		debug.SetMemoryLimit(mostMemory)
 	}
 }
 
