@@ -22,7 +22,7 @@ func tuneServer() {
 
 // mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: a server that has acted
 // for tens of thousands of agents remembers so much of them that five times that would not be small any more.
-const mostMemory = 256 << 20
+const mostMemory = 224 << 20
 
 // tuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
 // hand its call from one to another.

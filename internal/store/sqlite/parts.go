@@ -19,7 +19,7 @@ import (
 // The bounds of what is remembered.
 const (
 	maxClaims  = 1 << 20  // 24 bytes each
-	maxTexts   = 48 << 20 // bytes of packed rows
+	maxTexts   = 80 << 20 // bytes of packed rows
 	aboutText  = 512      // bytes that a row takes, about
 	maxDecoded = 4096     // rows that are remembered as they were read, besides
 )
@@ -59,8 +59,8 @@ func (p *parts) get(part int, tag []byte) (readPart, bool) {
 	return have, known && bytes.Equal(have.tag[:], tag)
 }
 
-// keep remembers the claims of a part, and of its rows what is known already.
-func (p *parts) keep(part int, tag [partTag]byte, claims []claim) {
+// keep remembers the claims of a part, and of its rows what is known already or is given.
+func (p *parts) keep(part int, tag [partTag]byte, claims []claim, fresh map[claim]string) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
 	before := p.read[part]
@@ -68,8 +68,8 @@ func (p *parts) keep(part int, tag [partTag]byte, claims []claim) {
 		return // it may be known with its rows
 	}
 	next := readPart{tag: tag, claims: claims, asked: before.asked}
-	if before.known > 0 {
-		next.texts, next.known = before.carried(claims)
+	if before.known > 0 || part >= proofParts && len(fresh) > 0 {
+		next.texts, next.known = before.carried(claims, fresh)
 	}
 	p.put(part, next)
 }
@@ -133,16 +133,21 @@ func textsSize(texts []string) (size int) {
 	return size
 }
 
-// carried are the rows of other claims as far as they are known.
-func (r *readPart) carried(claims []claim) (texts []string, known int) {
+// carried are the rows of other claims as far as they are known or given.
+func (r *readPart) carried(claims []claim, fresh map[claim]string) (texts []string, known int) {
 	texts = make([]string, len(claims))
 	at := 0
 	for n, c := range claims { // both are in order
 		for at < len(r.claims) && r.claims[at].compare(c) < 0 {
 			at++
 		}
-		if at < len(r.claims) && r.claims[at] == c && r.texts[at] != "" {
+		same := at < len(r.claims) && r.claims[at] == c
+		if same && r.texts != nil {
 			texts[n] = r.texts[at]
+		} else if !same && len(fresh) > 0 {
+			texts[n] = fresh[c]
+		}
+		if texts[n] != "" {
 			known++
 		}
 	}

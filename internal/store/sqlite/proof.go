@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"sync"
 
 	"interlock/internal/ledger"
 )
@@ -104,14 +105,20 @@ func (s *Store) tagOf(part int, claims []claim) (tag [partTag]byte) {
 	if len(claims) == 0 {
 		return tag
 	}
-	text := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(claims)*(8+proofSize)), uint64(part))
+	room := tagging.Get().(*[]byte)
+	text := binary.BigEndian.AppendUint64(slices.Grow((*room)[:0], 8+len(claims)*(8+proofSize)), uint64(part))
 	for _, c := range claims {
 		text = append(binary.BigEndian.AppendUint64(text, uint64(c.owner)), c.proof[:]...)
 	}
 	sum := s.options.Sealer.Tag([]byte("part"), text)
 	copy(tag[:], sum[:])
+	*room = text
+	tagging.Put(room)
 	return tag
 }
+
+// tagging is room for what tags of parts are made of.
+var tagging = sync.Pool{New: func() any { return new([]byte) }}
 
 // headTag binds the proofs to a head. Where they were not sound before they never are again by themselves: what is written then is
 // no tag, and differs from commit to commit.
@@ -345,7 +352,7 @@ func (n *snapshot) claimed(ctx context.Context, number int64) (rows []stored, cl
 		return nil, nil, false, err
 	}
 	if tag := s.tagOf(part, claims); n.proofs.sound && bytes.Equal(tag[:], n.proofs.tag(part)) {
-		s.parts.keep(part, tag, claims)
+		s.parts.keep(part, tag, claims, nil)
 		return rows, claims, false, nil
 	}
 	if !n.steady {

@@ -127,7 +127,10 @@ func (b *batch) move(one claim, in bool) {
 }
 
 func (b *batch) moveIn(part int, one claim, in bool) {
-	claims := slices.Clone(b.parts[part])
+	claims := b.parts[part]
+	if !b.dirty[part] { // until now they are everybody's
+		claims = append(make([]claim, 0, len(claims)+8), claims...)
+	}
 	at, found := slices.BinarySearchFunc(claims, one, claim.compare)
 	switch {
 	case in && !found:
@@ -153,7 +156,7 @@ func (b *batch) saveProofs(ctx context.Context, head ledger.Head) error {
 		}
 		tag := b.store.tagOf(part, b.parts[part])
 		copy(p.tag(part), tag[:])
-		b.store.parts.keep(part, tag, b.parts[part]) // which nobody finds if this does not happen: the file has another tag then
+		b.store.parts.keep(part, tag, b.parts[part], b.texts) // which nobody finds if this does not happen: the file has another tag then
 	}
 	if passes {
 		p.passed = sha256.Sum256(p.passing)
