@@ -222,11 +222,10 @@ func (s *Store) believe(r ledger.Row) (one believed, err error) {
 	return one, err
 }
 
-// readWhole reads a part with all its rows, and returns those of an owner.
-func (n *snapshot) readWhole(ctx context.Context, part int, number int64) (rows []stored, claims []claim, err error) {
+// readWhole reads a part with all its rows, of which there are many, and returns those of an owner.
+func (n *snapshot) readWhole(ctx context.Context, part int, number int64, many int) (rows []stored, claims []claim, err error) {
 	_, from, upTo := spanOf(part)
-	var packed []byte
-	var ends []int
+	packed, ends := make([]byte, 0, many*aboutText), make([]int, 0, many)
 	err = n.conn.each(ctx, "SELECT owner, proof, kind, key, version, body FROM rows WHERE owner BETWEEN ? AND ? ORDER BY owner, proof",
 		[]any{from, upTo}, func(scan func(...any) error) error {
 			var one claim

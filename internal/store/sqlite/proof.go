@@ -336,7 +336,7 @@ func (n *snapshot) claimed(ctx context.Context, number int64) (rows []stored, cl
 	if n.proofs.sound && !n.steady {
 		if have, known := s.parts.get(part, n.proofs.tag(part)); known {
 			if !s.options.Brief && s.parts.worth(&have) {
-				rows, claims, err = n.readWhole(ctx, part, number)
+				rows, claims, err = n.readWhole(ctx, part, number, len(have.claims))
 				return rows, claims, false, err
 			}
 			from, upTo := have.span(number)
