@@ -20,8 +20,8 @@ func tuneServer() {
 	}
 }
 
-// mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: a server that has acted
-// for tens of thousands of agents remembers so much of them that five times that would not be small any more.
+// mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: of tens of
+// thousands of agents a server remembers so much that five times that would be too much.
 const mostMemory = 224 << 20
 
 // tuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
