@@ -20,6 +20,10 @@ func tuneServer() {
 	}
 }
 
+// mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: of tens of
+// thousands of agents a server remembers so much that five times that would be too much.
+const mostMemory = 224 << 20
+
 // tuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
 // hand its call from one to another.
 func tuneMemory() {
@@ -27,7 +31,7 @@ func tuneMemory() {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(512 << 20)
+		debug.SetMemoryLimit(mostMemory)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -25,7 +27,8 @@ type Sealer struct {
 	id     string // key_id of signed events
 	answer witness.Key
 	sign   func(text []byte) ([]byte, error)
-	tag    []byte // the key of [Sealer.Tag]
+	tag    []byte    // the key of [Sealer.Tag]
+	macs   sync.Pool // of hash.Hash, under that key
 }
 
 // NewSealer returns a sealer for a private key made by GenerateKey.
@@ -74,7 +77,13 @@ func tagKey(seed []byte) []byte {
 // Tag is a digest of some texts, in their order, that only a holder of the log's private key can make. It is how rows beside the
 // log are told from rows that somebody else has written.
 func (s *Sealer) Tag(texts ...[]byte) [32]byte {
-	mac := hmac.New(sha256.New, s.tag)
+	mac, used := s.macs.Get().(hash.Hash)
+	if used {
+		mac.Reset()
+	} else {
+		mac = hmac.New(sha256.New, s.tag)
+	}
+	defer s.macs.Put(mac)
 	var size [8]byte
 	for _, text := range texts {
 		binary.BigEndian.PutUint64(size[:], uint64(len(text)))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -111,8 +112,12 @@ func (p SandboxProfile) over(base SandboxProfile) SandboxProfile {
 }
 
 var (
-	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	hostForm     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
+	variableForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	})
+	hostForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
+	})
 )
 
 // check refuses settings that no run could be made of.
@@ -130,7 +135,7 @@ func (s Sandbox) check() error {
 			}
 		}
 		for _, variable := range p.Env {
-			if !variableForm.MatchString(variable) {
+			if !variableForm().MatchString(variable) {
 				return interlock.Errorf(interlock.CodeInvalid, at+"/env", "%.80q is not the name of a variable", variable)
 			}
 		}
@@ -145,7 +150,7 @@ func (s Sandbox) check() error {
 }
 
 // ValidHost reports whether a word names a host of the proxy: a name, or name:port.
-func ValidHost(host string) bool { return hostForm.MatchString(host) }
+func ValidHost(host string) bool { return hostForm().MatchString(host) }
 
 // A Size is a number of bytes written as text, such as "512MB". Units are powers of 1024.
 type Size int64

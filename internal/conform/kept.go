@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock/internal/fileio"
@@ -143,7 +144,9 @@ func schemaMet(ctx context.Context, d *Driver) (string, error) {
 }
 
 // ofStop is the member of a stop's event that names what stood then.
-var ofStop = regexp.MustCompile(`"snapshot":"sha256:[0-9a-f]{64}`)
+var ofStop = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"snapshot":"sha256:[0-9a-f]{64}`)
+})
 
 func evidenceOfAStop(ctx context.Context, d *Driver) (string, error) {
 	h, err := d.House(ctx, Plan{Name: "evidence", Clocked: true, Ago: 100 * 24 * time.Hour, Rules: "maso: {tier: 1}\n"})
@@ -164,7 +167,7 @@ func evidenceOfAStop(ctx context.Context, d *Driver) (string, error) {
 	if _, err := h.Order(ctx, "ada", "kill", "--reason", "the fraud desk called"); err != nil {
 		return "", err
 	}
-	_, named, _ := strings.Cut(ofStop.FindString(h.Events(ctx, "KILL_SWITCH")), `:"`)
+	_, named, _ := strings.Cut(ofStop().FindString(h.Events(ctx, "KILL_SWITCH")), `:"`)
 	if _, err := h.Order(ctx, "ada", "kill", "release", "--reason", "a false alarm"); err != nil {
 		return "", err
 	}

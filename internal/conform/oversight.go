@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -169,14 +170,16 @@ func (h *House) used(ctx context.Context, a Action) error {
 	return err
 }
 
-var ofRange = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+var ofRange = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+})
 
 // preApproved has two teams sign a range.
 func (h *House) preApproved(ctx context.Context) error {
 	grant := []string{"grant", "range", "--type", "clerk", "--tool", "refund", "--where", "amount <= 50", "--where",
 		`currency in ["EUR"]`, "--free",
 		"order", "--money", "EUR 50", "--for", "30d", "--reason", "routine"}
-	digest := ofRange.FindString(h.CLI(ctx, "", append(grant, "--show")...).Out)
+	digest := ofRange().FindString(h.CLI(ctx, "", append(grant, "--show")...).Out)
 	if _, err := h.Order(ctx, "ada", grant...); err == nil {
 		return fmt.Errorf("one team signs a range by itself")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // makes are browsers and systems by what stands in the name they send, those first that send the others' names as well.
@@ -12,7 +13,9 @@ var (
 		{"CriOS", "Chrome"}, {"HeadlessChrome", "Chromium"}, {"Chrome", "Chrome"}, {"Version", "Safari"}}
 	systems = [][2]string{{"iPhone", "an iPhone"}, {"iPad", "an iPad"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"},
 		{"Mac OS X", "a Mac"}, {"Linux", "Linux"}}
-	release = regexp.MustCompile(`^/(\d+)`)
+	release = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^/(\d+)`)
+	})
 )
 
 // browserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told is
@@ -20,8 +23,8 @@ var (
 func browserName(agent string) string {
 	name, system := "", ""
 	for _, one := range makes {
-		if _, rest, found := strings.Cut(agent, one[0]); found && release.MatchString(rest) {
-			name = one[1] + " " + release.FindStringSubmatch(rest)[1]
+		if _, rest, found := strings.Cut(agent, one[0]); found && release().MatchString(rest) {
+			name = one[1] + " " + release().FindStringSubmatch(rest)[1]
 			break
 		}
 	}

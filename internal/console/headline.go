@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"interlock"
 )
@@ -105,27 +106,31 @@ type word struct {
 }
 
 // spelledOut is how a display spells a character that does not show as itself. No text can pass for it: see admission.Display.
-var spelledOut = regexp.MustCompile(`⟦U\+[0-9A-F]{4,6}⟧`)
+var spelledOut = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`⟦U\+[0-9A-F]{4,6}⟧`)
+})
 
 // dangerous are words that do harm more often than others. Marking them is a help for the eye; what is dangerous is decided elsewhere.
-var dangerous = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`\b(?:sudo|doas|mkfs[.\w]*|dd|shred|wipefs|fdisk|shutdown|reboot|killall|pkill|kill|chmod|chown|chattr|eval|truncate)\b`,
-	`\brm(?:dir)?\b(?:\s+-{1,2}[\w-]+)*`,
-	`--(?:force|hard|delete|no-preserve-root|no-verify|mirror|prune|purge|recursive|auto-approve|privileged|all)[\w-]*`,
-	`\s-(?:rf|fr|auto-approve|delete|exec)\b`,
-	`\bpush\b(?:\s+-f\b)?|\bgit\s+(?:reset|clean|filter-branch)\b`,
-	`\b(?:DROP|DELETE|TRUNCATE|ALTER|GRANT|REVOKE|UPDATE)\b`,
-	`\b(?:publish|destroy|apply|deploy|purge|prune|terminate|uninstall|wipe|erase)\b`,
-	`\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*(?:python3?|perl|node|ruby)\b`,
-	`\bprod(?:uction)?\b|\bmaster\b`,
-	`/dev/[sh]d\w+|/dev/nvme\w+|/etc/[\w./-]*`,
-	`[\w~./-]*/\.(?:ssh|aws|gnupg|kube|docker|netrc)[\w./-]*|\.env\b|\bid_(?:rsa|ed25519)\b|\b(?:credentials?|passwords?|secrets?)\b`,
-}, "|"))
+var dangerous = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + strings.Join([]string{
+		`\b(?:sudo|doas|mkfs[.\w]*|dd|shred|wipefs|fdisk|shutdown|reboot|killall|pkill|kill|chmod|chown|chattr|eval|truncate)\b`,
+		`\brm(?:dir)?\b(?:\s+-{1,2}[\w-]+)*`,
+		`--(?:force|hard|delete|no-preserve-root|no-verify|mirror|prune|purge|recursive|auto-approve|privileged|all)[\w-]*`,
+		`\s-(?:rf|fr|auto-approve|delete|exec)\b`,
+		`\bpush\b(?:\s+-f\b)?|\bgit\s+(?:reset|clean|filter-branch)\b`,
+		`\b(?:DROP|DELETE|TRUNCATE|ALTER|GRANT|REVOKE|UPDATE)\b`,
+		`\b(?:publish|destroy|apply|deploy|purge|prune|terminate|uninstall|wipe|erase)\b`,
+		`\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*(?:python3?|perl|node|ruby)\b`,
+		`\bprod(?:uction)?\b|\bmaster\b`,
+		`/dev/[sh]d\w+|/dev/nvme\w+|/etc/[\w./-]*`,
+		`[\w~./-]*/\.(?:ssh|aws|gnupg|kube|docker|netrc)[\w./-]*|\.env\b|\bid_(?:rsa|ed25519)\b|\b(?:credentials?|passwords?|secrets?)\b`,
+	}, "|"))
+})
 
 // marked takes a display's text apart for the eye.
 func marked(text string) (words []word) {
 	for text != "" {
-		at := spelledOut.FindStringIndex(text)
+		at := spelledOut().FindStringIndex(text)
 		if at == nil {
 			return append(words, eyed(text)...)
 		}
@@ -138,7 +143,7 @@ func marked(text string) (words []word) {
 // eyed marks the words to look at twice.
 func eyed(text string) (words []word) {
 	at := 0
-	for _, found := range dangerous.FindAllStringIndex(text, -1) {
+	for _, found := range dangerous().FindAllStringIndex(text, -1) {
 		if found[0] > at {
 			words = append(words, word{Text: text[at:found[0]]})
 		}

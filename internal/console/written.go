@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // bareWord is a text that YAML reads as itself without quotes.
-var bareWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+var bareWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+})
 
 // asWritten is a value as people write rules: YAML, in the order of its members.
 func asWritten(value any) (string, error) {
@@ -48,7 +51,7 @@ func written(out *strings.Builder, raw json.RawMessage, depth int) error {
 			out.WriteString("]")
 		}
 	case string:
-		if bareWord.MatchString(t) && t != "null" && t != "true" && t != "false" && t != "yes" && t != "no" && t != "on" && t != "off" {
+		if bareWord().MatchString(t) && t != "null" && t != "true" && t != "false" && t != "yes" && t != "no" && t != "on" && t != "off" {
 			out.WriteString(" " + t)
 		} else {
 			out.WriteString(" " + string(raw))

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // A ServerEntry is one server as a client has it in its settings.
@@ -218,7 +219,9 @@ func (r *entryReader) value(field, text string) EntryValue {
 	return EntryValue{Text: r.filled(field, text)}
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+})
 
 // variable returns the variable of the environment that a text is, as the client writes one.
 func (r *entryReader) variable(text string) (string, bool) {
@@ -241,12 +244,16 @@ func (r *entryReader) variable(text string) (string, bool) {
 	default:
 		return "", false
 	}
-	return inner, braced && variableName.MatchString(inner)
+	return inner, braced && variableName().MatchString(inner)
 }
 
 var (
-	placeholder      = regexp.MustCompile(`\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
-	curlyPlaceholder = regexp.MustCompile(`\{(?:env|file):[^}]*\}`)
+	placeholder = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$\{[^}]*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
+	})
+	curlyPlaceholder = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{(?:env|file):[^}]*\}`)
+	})
 )
 
 // filled replaces what a client fills in and what is known here: the user's home and the project. Anything else can't be known,
@@ -256,7 +263,7 @@ func (r *entryReader) filled(field, text string) string {
 	case noVariables:
 		return text
 	case curlyVariables:
-		return curlyPlaceholder.ReplaceAllStringFunc(text, func(found string) string {
+		return curlyPlaceholder().ReplaceAllStringFunc(text, func(found string) string {
 			if found == "{env:HOME}" {
 				return r.place.Home
 			}
@@ -265,7 +272,7 @@ func (r *entryReader) filled(field, text string) string {
 			return found
 		})
 	}
-	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+	return placeholder().ReplaceAllStringFunc(text, func(found string) string {
 		braced := strings.HasPrefix(found, "${")
 		if !braced && r.client.variables != shellVariables {
 			return found

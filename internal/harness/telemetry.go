@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tailscale/hujson"
 )
@@ -184,7 +185,9 @@ func (d *document) dropTelemetry() bool {
 	return true
 }
 
-var usageTokens = regexp.MustCompile(regexp.QuoteMeta(usageMark) + `[A-Za-z0-9_.-]+`)
+var usageTokens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(regexp.QuoteMeta(usageMark) + `[A-Za-z0-9_.-]+`)
+})
 
 // Masked is the plan as it may be shown: without the tokens of telemetry.
 func (p Plan) Masked() Plan {
@@ -192,7 +195,7 @@ func (p Plan) Masked() Plan {
 		if text == nil {
 			return nil
 		}
-		return usageTokens.ReplaceAll(text, []byte(usageMark+"..."))
+		return usageTokens().ReplaceAll(text, []byte(usageMark+"..."))
 	}
 	p.Before, p.After = hide(p.Before), hide(p.After)
 	return p

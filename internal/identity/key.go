@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/hiddeco/sshsig"
 	"golang.org/x/crypto/ssh"
@@ -24,11 +25,13 @@ const (
 )
 
 // names are what agents and operators may be called: nothing that needs quoting in a shell, a URL or a signers file.
-var names = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{0,63}$`)
+var names = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{0,63}$`)
+})
 
 // CheckName refuses names that are not 1 to 64 characters of a-z, 0-9, ".", "_", "@" and "-", led by a letter or digit, and Interlock's own.
 func CheckName(field, name string) error {
-	if names.MatchString(name) {
+	if names().MatchString(name) {
 		return interlock.CheckNotOwn(field, name)
 	}
 	return interlock.Errorf(interlock.CodeInvalid, field,

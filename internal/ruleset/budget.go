@@ -135,7 +135,7 @@ func (c *checker) budgets(budgets []*Budget) error {
 }
 
 func (c *checker) budget(b *Budget, at string) error {
-	if !idForm.MatchString(b.ID) || len(b.ID) > 80 {
+	if !idForm().MatchString(b.ID) || len(b.ID) > 80 {
 		return c.doc.Errorf(at+"/id", "id must be lower-case words joined by dots and dashes, e.g. team.money-a-day")
 	}
 	if other, have := c.loader.budgets[b.ID]; have {

@@ -101,7 +101,7 @@ func (c *checker) cedarPolicy(p *CedarPolicy, at string) error {
 	}
 	notes := policy.Annotations()
 	p.id, p.reason, p.layer, p.verdict = string(notes["id"]), string(notes["reason"]), 3, interlock.Deny
-	if !idForm.MatchString(p.id) || len(p.id) > 80 {
+	if !idForm().MatchString(p.id) || len(p.id) > 80 {
 		return c.doc.Errorf(at+"/policy", `names itself by no @id of lower-case words joined by dots and dashes, e.g. @id("team.nights")`)
 	}
 	if other, taken := c.loader.ids[p.id]; taken {

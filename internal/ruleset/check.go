@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -21,9 +22,13 @@ type checker struct {
 }
 
 // profileForm is how a sandbox profile is named.
-var profileForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var profileForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+})
 
-var idForm = regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z][a-z0-9]*([.-][a-z0-9]+)*$`)
+})
 
 // The bounds of what is loaded; they keep matching near flat and memory small.
 const (
@@ -132,7 +137,7 @@ func (c *checker) lists(d *Document) error {
 }
 
 func (c *checker) rule(r *Rule, at string) error {
-	if !idForm.MatchString(r.ID) || len(r.ID) > 80 {
+	if !idForm().MatchString(r.ID) || len(r.ID) > 80 {
 		return c.doc.Errorf(at+"/id", "id must be lower-case words joined by dots and dashes, e.g. team.no-force-push")
 	}
 	if other, have := c.loader.ids[r.ID]; have {
@@ -150,7 +155,7 @@ func (c *checker) rule(r *Rule, at string) error {
 		return c.doc.Errorf(at+"/sublayer", "sublayer is a place inside the layer, from 1 to %d; leave it out for none", maxSublayer)
 	}
 	for i, p := range r.Profiles {
-		if !idForm.MatchString(p) {
+		if !idForm().MatchString(p) {
 			return c.doc.Errorf(fmt.Sprintf("%s/profiles/%d", at, i), "name a profile, such as guard or asa")
 		}
 		doc, into := c.doc, c.loader.ruleset
@@ -180,7 +185,7 @@ func (c *checker) rule(r *Rule, at string) error {
 		if !validObligation(o.Type) {
 			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/type", at, i), "unknown obligation")
 		}
-		if o.Type == interlock.ObligationSandbox && o.Note != "" && !profileForm.MatchString(o.Note) {
+		if o.Type == interlock.ObligationSandbox && o.Note != "" && !profileForm().MatchString(o.Note) {
 			return c.doc.Errorf(fmt.Sprintf("%s/obligations/%d/note", at, i),
 				"the note of sandbox names the sandbox profile to use, e.g. build")
 		}
@@ -326,7 +331,7 @@ func (c *checker) tests(r *Rule, at string) error {
 }
 
 func (c *checker) profile(p *Profile, at string) error {
-	if !idForm.MatchString(p.Name) {
+	if !idForm().MatchString(p.Name) {
 		return c.doc.Errorf(at+"/name", "name must be lower-case words joined by dashes")
 	}
 	if _, have := c.loader.ruleset.profiles[p.Name]; have {
@@ -349,7 +354,7 @@ func (c *checker) profile(p *Profile, at string) error {
 	seen := map[string]bool{}
 	for i, row := range p.Rows {
 		here := fmt.Sprintf("%s/rows/%d", at, i)
-		if !idForm.MatchString(row.ID) || seen[row.ID] {
+		if !idForm().MatchString(row.ID) || seen[row.ID] {
 			return c.doc.Errorf(here+"/id", "each row needs its own id of lower-case words joined by dashes")
 		}
 		seen[row.ID] = true

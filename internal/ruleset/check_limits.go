@@ -36,7 +36,7 @@ func (c *checker) limits(limits []*Limit) error {
 }
 
 func (c *checker) limit(l *Limit, at string) error {
-	if !idForm.MatchString(l.ID) || len(l.ID) > 80 {
+	if !idForm().MatchString(l.ID) || len(l.ID) > 80 {
 		return c.doc.Errorf(at+"/id", "id must be lower-case words joined by dots and dashes, e.g. team.calls-an-hour")
 	}
 	name := "limit " + l.ID

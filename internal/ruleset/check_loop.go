@@ -74,7 +74,7 @@ func (c *checker) loop(l *LoopRules) error {
 	for i, e := range l.Escalation {
 		at := fmt.Sprintf("/loop/escalation/%d", i)
 		switch {
-		case !idForm.MatchString(e.ID):
+		case !idForm().MatchString(e.ID):
 			return c.doc.Errorf(at+"/id", "id must be lower-case words joined by dots and dashes, e.g. many-deletes")
 		case e.Match.compile().empty:
 			return c.doc.Errorf(at+"/match", "match is empty; say what is counted")
@@ -94,7 +94,7 @@ func (c *checker) scores(l *LoopRules) error {
 	for i, f := range l.Score {
 		at := fmt.Sprintf("/loop/score/%d", i)
 		switch {
-		case !idForm.MatchString(f.ID):
+		case !idForm().MatchString(f.ID):
 			return c.doc.Errorf(at+"/id", "id must be lower-case words joined by dots and dashes, e.g. production")
 		case f.Match.compile().empty && len(f.When) == 0:
 			return c.doc.Errorf(at, "the factor concerns every step; give match or when")

@@ -45,7 +45,7 @@ func (c *checker) types(types []*Type) error {
 
 func (c *checker) aType(t *Type, at string) error {
 	switch {
-	case !profileForm.MatchString(t.Name):
+	case !profileForm().MatchString(t.Name):
 		return c.doc.Errorf(at+"/name", "name must be letters, digits, dots, dashes and underscores, at most 64, e.g. analyst")
 	case t.Name == UndefinedType:
 		return c.doc.Errorf(at+"/name", "%s is what agents of no defined type are called; choose another", UndefinedType)
@@ -59,7 +59,7 @@ func (c *checker) aType(t *Type, at string) error {
 		return c.doc.Errorf(at+"/tier", "tier must be 1 (supervised), 2 (managed) or 3 (autonomous)")
 	case t.Risk < 0 || t.Risk > 100:
 		return c.doc.Errorf(at+"/risk", "risk is a score from 1 to 100, or 0 for no bound")
-	case t.Sandbox != "" && !profileForm.MatchString(t.Sandbox):
+	case t.Sandbox != "" && !profileForm().MatchString(t.Sandbox):
 		return c.doc.Errorf(at+"/sandbox", "sandbox names a sandbox profile, e.g. build")
 	case time.Duration(t.Alive) > maxAlive:
 		return c.doc.Errorf(at+"/alive", "alive is at most %s", maxAlive)

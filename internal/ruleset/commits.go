@@ -200,7 +200,7 @@ func (c *checker) commits(d *Document) error {
 }
 
 func (c *checker) commitment(one *Commitment, before []*Commitment, at string) error {
-	if one == nil || !profileForm.MatchString(one.ID) {
+	if one == nil || !profileForm().MatchString(one.ID) {
 		return c.doc.Errorf(at+"/id", "id must be letters, digits, dots, dashes and underscores, at most 64, e.g. claim-verdict")
 	}
 	same := func(o *Commitment) bool { return o.ID == one.ID }

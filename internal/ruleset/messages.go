@@ -140,7 +140,7 @@ func (c *checker) messages(t *Type, at string) (err error) {
 
 // carried checks what a message may be: a body with a schema, or something of other media types.
 func (c *checker) carried(message string, schema json.RawMessage, media []string, at string) (*contract.Schema, error) {
-	if !profileForm.MatchString(message) {
+	if !profileForm().MatchString(message) {
 		return nil, c.doc.Errorf(at+"/message", "message must be letters, digits, dots, dashes and underscores, at most 64, e.g. invoice")
 	}
 	if (len(schema) == 0) == (len(media) == 0) {

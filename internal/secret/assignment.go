@@ -73,8 +73,9 @@ func assignment(text string, at int) Span {
 // byLetter lists the words by their first letter.
 var byLetter = letters()
 
-func letters() (out [256][]word) {
-	for _, w := range words {
+func letters() (out [256][]*word) {
+	for n := range words {
+		w := &words[n]
 		out[w.text[0]] = append(out[w.text[0]], w)
 		out[w.text[0]&^0x20] = append(out[w.text[0]&^0x20], w)
 	}
@@ -92,7 +93,7 @@ func wordAt(text string, at int) (best word, ok bool) {
 			!strings.EqualFold(text[at:at+len(w.text)], w.text) {
 			continue
 		}
-		best, ok = w, true
+		best, ok = *w, true
 	}
 	return best, ok
 }

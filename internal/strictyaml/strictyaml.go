@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
@@ -329,10 +330,12 @@ func (c *converter) text(s, pointer string) error {
 	return nil
 }
 
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+var jsonNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+})
 
 func (c *converter) number(literal, pointer string) error {
-	if !jsonNumber.MatchString(literal) {
+	if !jsonNumber().MatchString(literal) {
 		return c.document.Errorf(pointer, "numbers are read in plain decimal only; quote it if it is text")
 	}
 	c.out = append(c.out, literal...)

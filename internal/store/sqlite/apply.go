@@ -45,12 +45,13 @@ type batch struct {
 	filed     []filed
 	accepted  []*commit
 	written   []written
-	proofs    *proofs         // that it goes on from
-	sums      sums            // as the transaction leaves them
-	parts     map[int][]claim // likewise, of those it has read
-	dirty     map[int]bool    // those it has changed
-	next      *proofs         // what it leaves
-	mended    bool            // something beside the log was put right
+	proofs    *proofs          // that it goes on from
+	sums      sums             // as the transaction leaves them
+	parts     map[int][]claim  // likewise, of those it has read
+	dirty     map[int]bool     // those it has changed
+	texts     map[claim]string // rows that pass and that it writes, packed
+	next      *proofs          // what it leaves
+	mended    bool             // something beside the log was put right
 	before    stamp
 	after     stamp
 }

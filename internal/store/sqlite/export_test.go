@@ -34,3 +34,19 @@ func Looking(s *Store) (look, end func(), err error) {
 	}
 	return func() { s.lookOnce(l) }, func() { _ = l.c.close() }, nil
 }
+
+// KnownTexts is of how many rows what they say is remembered.
+func KnownTexts(s *Store) (known int) {
+	s.parts.guard.Lock()
+	defer s.parts.guard.Unlock()
+	for _, part := range s.parts.read { // any order: they are counted
+		known += part.known
+	}
+	return known
+}
+
+// PackRow and UnpackRow are how rows are remembered.
+var (
+	PackRow   = packRow
+	UnpackRow = unpackRow
+)

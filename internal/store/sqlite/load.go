@@ -111,6 +111,11 @@ func (k *known) replace(book ledger.Book, w written) {
 func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error) {
 	var foreign []*ledger.Tampered
 	err = s.read(ctx, "read the ledger", func(c *conn) error {
+		// What is read is short, and a statement that can be stopped half-way costs half as much again.
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ctx := context.WithoutCancel(ctx)
 		known, err := s.look(ctx, c)
 		if err != nil {
 			return err
@@ -262,6 +267,14 @@ func (s *Store) Recall(ctx context.Context, refs ...ledger.Ref) ([]ledger.Row, i
 			s.cache.Unlock()
 			return rows, version, nil
 		}
+		if p := s.vouched; p != nil && p.sound && p.at.revision == s.mind.revision {
+			s.cache.Unlock()
+			rows, version, err := s.load(ctx, &snapshot{store: s, known: p}, refs)
+			if !errors.Is(err, errElsewhere) {
+				return rows, version, err
+			}
+			return s.Load(ctx, refs...)
+		}
 	}
 	s.cache.Unlock()
 	return s.Load(ctx, refs...)
@@ -349,13 +362,16 @@ func (s *Store) found(now stamp, size int64, at time.Time) {
 	}
 }
 
+// unremembered is no revision.
+const unremembered = -1
+
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
 // a change from it be computed again at worst.
 func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]ledger.Row, int64, error) {
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
-	if revision == 0 && n.known != nil {
-		version = n.known.at.version
+	if n.known != nil && n.known.at.revision != revision { // somebody has written meanwhile, and what is remembered is not of then
+		revision, version = unremembered, n.known.at.version
 	}
 	remembered := make([][]ledger.Row, len(refs))
 	known, epochs, looked := make([]bool, len(refs)), make([]int, len(refs)), time.Now()
@@ -364,7 +380,7 @@ func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]led
 		case s.book.Noted(ref.Kind): // which change without anybody's noticing
 		case s.book.Swept(ref.Kind):
 			remembered[i], known[i], epochs[i] = s.passing.look(ref)
-		default:
+		case revision != unremembered:
 			remembered[i], known[i] = s.mind.rows[ref]
 		}
 	}
@@ -408,6 +424,9 @@ func (s *Store) fetch(ctx context.Context, n *snapshot, ref ledger.Ref) (rows []
 		return n.fetch(ctx, ref)
 	}
 	c := n.conn
+	if c == nil && !(s.book.Swept(ref.Kind) && ref.Key != "") {
+		return nil, errElsewhere
+	}
 	version, old, err := s.legacy(ctx, c, ref.Kind)
 	if err != nil || old {
 		if old {

@@ -52,9 +52,16 @@ func (n *snapshot) passed(ctx context.Context, kind, key string) (r ledger.Row, 
 	owner := passNumber(kind, key)
 	part := passPart(owner)
 	if n.proofs.sound && !n.steady {
-		if claims, known := n.store.parts.get(part, n.proofs.tag(part)); known {
-			return n.store.claimedPass(ctx, n.conn, r, claims, errUnsteady)
+		have, known := n.store.parts.get(part, n.proofs.tag(part))
+		if found, is := have.passed(r); known && is {
+			return found, nil
 		}
+		if known && n.conn != nil {
+			return n.store.claimedPass(ctx, n.conn, r, have.claims, errUnsteady)
+		}
+	}
+	if n.conn == nil {
+		return r, errElsewhere
 	}
 	if n.steady || !n.proofs.sound {
 		claims, foreign, err := n.store.readPart(ctx, n.conn, n.proofs, part)
@@ -92,10 +99,34 @@ func (n *snapshot) passed(ctx context.Context, kind, key string) (r ledger.Row, 
 		return r, err
 	}
 	if tag := n.store.tagOf(part, claims); bytes.Equal(tag[:], n.proofs.tag(part)) {
-		n.store.parts.keep(part, tag, claims)
+		n.store.parts.keep(part, tag, claims, nil)
 		return found, nil
 	}
 	return r, errUnsteady
+}
+
+// passed returns the row under a key as it is remembered: as not there, where nobody claims it.
+func (r *readPart) passed(row ledger.Row) (found ledger.Row, known bool) {
+	from, upTo := r.span(passNumber(row.Kind, row.Key))
+	if from == upTo {
+		return row, true
+	}
+	if r.texts == nil || r.texts[from] == "" {
+		return row, false
+	}
+	found, whole := unpackRow(r.texts[from])
+	return found, whole && found.Kind == row.Kind && found.Key == row.Key
+}
+
+// knows has a row remembered that the transaction writes.
+func (b *batch) knows(c claim, r ledger.Row) {
+	if b.store.options.Brief {
+		return
+	}
+	if b.texts == nil {
+		b.texts = map[claim]string{}
+	}
+	b.texts[c] = string(packRow(nil, r))
 }
 
 // claimedPass reads the row under a key and holds it against the claims of its part. otherwise is what is said of a row that is not as
@@ -131,6 +162,11 @@ func (b *batch) passed(ctx context.Context, kind, key string) (ledger.Row, error
 		return r, nil
 	}
 	part := passPart(passNumber(kind, key))
+	if have, known := b.store.parts.get(part, b.proofs.tag(part)); known && !b.dirty[part] {
+		if found, is := have.passed(r); is && found.Body != nil {
+			return found, nil
+		}
+	}
 	if _, read := b.parts[part]; !read { // mostly row and part in one go
 		n := &snapshot{store: b.store, conn: b.store.writer, known: b.proofs}
 		if found, err := n.passed(ctx, kind, key); !errors.Is(err, errUnsteady) {

@@ -277,6 +277,7 @@ func (b *batch) savePassed(ctx context.Context, rows []passRow) error {
 		r := &rows[i]
 		proof := s.passProof(r.Row, r.until)
 		b.claim(claim{owner: r.owner, proof: proof})
+		b.knows(claim{owner: r.owner, proof: proof}, r.Row)
 		s.written += int64(len(r.Body) + 96)
 		return append(to, r.owner, r.Kind, r.Key, r.until, proof[:], r.Body)
 	})

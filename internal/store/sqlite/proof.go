@@ -64,37 +64,6 @@ func (c claim) compare(o claim) int {
 	return bytes.Compare(c.proof[:], o.proof[:])
 }
 
-// maxClaims bounds how many claims a process remembers, 24 bytes each.
-const maxClaims = 1 << 20
-
-// parts are claims that a process has read, each part under the tag it was read with: as long as that is its tag, they are its claims.
-type parts struct {
-	guard sync.Mutex
-	read  map[int]readPart
-	count int
-}
-
-type readPart struct {
-	tag    [partTag]byte
-	claims []claim // never changed
-}
-
-func (p *parts) get(part int, tag []byte) (claims []claim, known bool) {
-	p.guard.Lock()
-	defer p.guard.Unlock()
-	have, known := p.read[part]
-	return have.claims, known && bytes.Equal(have.tag[:], tag)
-}
-
-func (p *parts) keep(part int, tag [partTag]byte, claims []claim) {
-	p.guard.Lock()
-	defer p.guard.Unlock()
-	if p.count += len(claims) - len(p.read[part].claims); p.read == nil || p.count > maxClaims {
-		p.read, p.count = map[int]readPart{}, len(claims)
-	}
-	p.read[part] = readPart{tag, claims}
-}
-
 // proofs are what proves all that is beside the log, at one state of it. What they say is never changed, but for the next state's.
 type proofs struct {
 	tags    []byte // of the parts of what stands
@@ -136,14 +105,20 @@ func (s *Store) tagOf(part int, claims []claim) (tag [partTag]byte) {
 	if len(claims) == 0 {
 		return tag
 	}
-	text := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(claims)*(8+proofSize)), uint64(part))
+	room := tagging.Get().(*[]byte)
+	text := binary.BigEndian.AppendUint64(slices.Grow((*room)[:0], 8+len(claims)*(8+proofSize)), uint64(part))
 	for _, c := range claims {
 		text = append(binary.BigEndian.AppendUint64(text, uint64(c.owner)), c.proof[:]...)
 	}
 	sum := s.options.Sealer.Tag([]byte("part"), text)
 	copy(tag[:], sum[:])
+	*room = text
+	tagging.Put(room)
 	return tag
 }
+
+// tagging is room for what tags of parts are made of.
+var tagging = sync.Pool{New: func() any { return new([]byte) }}
 
 // headTag binds the proofs to a head. Where they were not sound before they never are again by themselves: what is written then is
 // no tag, and differs from commit to commit.
@@ -270,7 +245,7 @@ var errUnsteady = errors.New("sqlite: read again in one transaction")
 // as it should be; then in one.
 type snapshot struct {
 	store   *Store
-	conn    *conn
+	conn    *conn   // nil: nothing is read that is not remembered
 	known   *proofs // as they were when it began
 	steady  bool    // in a transaction
 	proofs  *proofs
@@ -316,6 +291,13 @@ func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error
 		return rows, nil
 	}
 	number := ownerNumber(owner)
+	if rows, known := n.remembered(owner, number); known {
+		n.owners[owner] = rows
+		return rows, nil
+	}
+	if n.conn == nil {
+		return nil, errElsewhere
+	}
 	rows, claims, sifted, err := n.claimed(ctx, number)
 	if err != nil {
 		return nil, err
@@ -332,16 +314,16 @@ func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error
 			}
 			return nil, &ledger.Tampered{Kind: r.Kind, Key: r.Key, What: "was changed"}
 		}
-		if r.Value, err = n.store.book.Value(r.Row); err != nil {
-			return nil, err
-		}
-		whose, err := n.store.book.Owner(r.Row)
+		whose, err := n.store.believe(r.Row)
 		if err != nil {
 			return nil, err
 		}
-		if whose == owner { // and not another's with the same number
-			believed = append(believed, r.Row)
+		if whose.owner == owner { // and not another's with the same number
+			believed = append(believed, whose.row)
 		}
+	}
+	if part := int(number >> partShift); n.proofs.sound && !n.steady {
+		n.store.parts.learn(part, n.proofs.tag(part), rows)
 	}
 	n.owners[owner] = believed
 	return believed, nil
@@ -352,14 +334,17 @@ func (n *snapshot) owned(ctx context.Context, owner string) ([]ledger.Row, error
 func (n *snapshot) claimed(ctx context.Context, number int64) (rows []stored, claims []claim, sifted bool, err error) {
 	s, part := n.store, int(number>>partShift)
 	if n.proofs.sound && !n.steady {
-		if claims, known := s.parts.get(part, n.proofs.tag(part)); known {
-			from, _ := slices.BinarySearchFunc(claims, claim{owner: number}, claim.compare)
-			upTo, _ := slices.BinarySearchFunc(claims, claim{owner: number + 1}, claim.compare)
+		if have, known := s.parts.get(part, n.proofs.tag(part)); known {
+			if !s.options.Brief && s.parts.worth(&have) {
+				rows, claims, err = n.readWhole(ctx, part, number, len(have.claims))
+				return rows, claims, false, err
+			}
+			from, upTo := have.span(number)
 			rows, _, err = n.readOwned(ctx, number, number, number)
 			if err == nil && len(rows) != upTo-from {
 				err = errUnsteady
 			}
-			return rows, claims, false, err
+			return rows, have.claims, false, err
 		}
 	}
 	from := int64(part) << partShift
@@ -367,7 +352,7 @@ func (n *snapshot) claimed(ctx context.Context, number int64) (rows []stored, cl
 		return nil, nil, false, err
 	}
 	if tag := s.tagOf(part, claims); n.proofs.sound && bytes.Equal(tag[:], n.proofs.tag(part)) {
-		s.parts.keep(part, tag, claims)
+		s.parts.keep(part, tag, claims, nil)
 		return rows, claims, false, nil
 	}
 	if !n.steady {
@@ -422,6 +407,9 @@ func (n *snapshot) fetch(ctx context.Context, ref ledger.Ref) (rows []ledger.Row
 			}
 		}
 		return rows, nil
+	}
+	if n.conn == nil {
+		return nil, errElsewhere
 	}
 	found, err := n.unproved(ctx, ref)
 	for _, r := range found {

@@ -91,6 +91,7 @@ func (n *snapshot) checkRows(ctx context.Context, wrong map[int]bool, visit func
 				return err
 			}
 			genuine := s.proofOf(r)
+			r.Value, _ = s.book.Value(r) // once for both; what is wrong with it shows below
 			owner, err := s.book.Owner(r)
 			about, aboutErr := s.book.About(r)
 			var found sum

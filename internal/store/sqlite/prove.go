@@ -29,9 +29,9 @@ func (b *batch) part(ctx context.Context, number int) ([]claim, error) {
 		return claims, nil
 	}
 	if b.proofs.sound {
-		if claims, known := b.store.parts.get(number, b.proofs.tag(number)); known {
-			b.parts[number] = claims
-			return claims, nil
+		if have, known := b.store.parts.get(number, b.proofs.tag(number)); known {
+			b.parts[number] = have.claims
+			return have.claims, nil
 		}
 	}
 	claims, _, err := b.store.readPart(ctx, b.store.writer, b.proofs, number)
@@ -127,7 +127,10 @@ func (b *batch) move(one claim, in bool) {
 }
 
 func (b *batch) moveIn(part int, one claim, in bool) {
-	claims := slices.Clone(b.parts[part])
+	claims := b.parts[part]
+	if !b.dirty[part] { // until now they are everybody's
+		claims = append(make([]claim, 0, len(claims)+8), claims...)
+	}
 	at, found := slices.BinarySearchFunc(claims, one, claim.compare)
 	switch {
 	case in && !found:
@@ -153,7 +156,7 @@ func (b *batch) saveProofs(ctx context.Context, head ledger.Head) error {
 		}
 		tag := b.store.tagOf(part, b.parts[part])
 		copy(p.tag(part), tag[:])
-		b.store.parts.keep(part, tag, b.parts[part]) // which nobody finds if this does not happen: the file has another tag then
+		b.store.parts.keep(part, tag, b.parts[part], b.texts) // which nobody finds if this does not happen: the file has another tag then
 	}
 	if passes {
 		p.passed = sha256.Sum256(p.passing)
