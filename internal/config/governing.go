@@ -50,7 +50,7 @@ const (
 
 // Settings lists every setting there is, in the order of the manual. A test holds it against the type.
 func Settings() []Governing {
-	return slices.Concat(decisionSettings(), serverSettings(), recordSettings(), mcpSettings(), sandboxSettings(), gatewaySettings())
+	return slices.Concat(decisionSettings(), serverSettings(), recordSettings(), mcpSettings(), sandboxSettings(), gatewaySettings(), judgeSettings())
 }
 
 // decisionSettings are those that a verdict, or what becomes of one, turns on.
@@ -162,6 +162,20 @@ func gatewaySettings() []Governing {
 				}
 				return want
 			}),
+	}
+}
+
+// judgeSettings are those of what second-guesses actions.
+func judgeSettings() []Governing {
+	return []Governing{
+		governing("judge.rules", weakerAnother+": what is forbidden stands there",
+			func(c *Config) *string { return &c.Judge.Rules }, ordered),
+		governing("judge.canary.every", weakerLonger, func(c *Config) *Duration { return &c.Judge.Canary.Every }, shortest(time.Duration(judgeCanary))),
+		governing("judge.canary.deny", weakerAnother, func(c *Config) *string { return &c.Judge.Canary.Deny }, ordered),
+		governing("judge.canary.allow", weakerAnother, func(c *Config) *string { return &c.Judge.Canary.Allow }, ordered),
+		governing("judge.judges", "anything else than was ordered, one more included: what agents do is told there",
+			func(c *Config) *[]JudgeModel { return &c.Judge.Judges }, ordered),
+		governing("judge.reasoning", weakerGone, func(c *Config) *[]ReasoningModel { return &c.Judge.Reasoning }, all),
 	}
 }
 

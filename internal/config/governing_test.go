@@ -144,7 +144,23 @@ func pairs() []pair {
 		{"gateway.trust_on_first_use", func(c *Config) {}, func(c *Config) { c.Gateway.TrustOnFirstUse = &yes }, true},
 		{"gateway.trust_on_first_use", func(c *Config) { c.Gateway.TrustOnFirstUse = &no }, func(c *Config) {}, true},
 		{"gateway.trust_on_first_use", func(c *Config) {}, func(c *Config) { c.Gateway.TrustOnFirstUse = &no }, false},
+		{"judge.rules", func(c *Config) {}, func(c *Config) { c.Judge.Rules = "mild.md" }, true},
+		{"judge.canary.every", func(c *Config) {}, func(c *Config) { c.Judge.Canary.Every = Duration(time.Hour) }, true},
+		{"judge.canary.every", func(c *Config) {}, func(c *Config) { c.Judge.Canary.Every = Duration(time.Minute) }, false},
+		{"judge.canary.deny", func(c *Config) {}, func(c *Config) { c.Judge.Canary.Deny = "true" }, true},
+		{"judge.canary.allow", func(c *Config) {}, func(c *Config) { c.Judge.Canary.Allow = "true" }, true},
+		{"judge.judges", func(c *Config) {}, ofJudge(JudgeModel{Name: "x", Wire: "openai-chat", URL: "https://elsewhere.example"}), true},
+		{"judge.judges", ofJudge(JudgeModel{Name: "x", Timeout: Duration(time.Minute)}), func(c *Config) {}, true},
+		{"judge.judges", ofJudge(JudgeModel{Name: "x"}), ofJudge(JudgeModel{Name: "x", PriceIn: 1}), true},
+		{"judge.judges", ofJudge(JudgeModel{Name: "x", MaxPayload: 1024, PriceIn: 0.15}),
+			ofJudge(JudgeModel{Name: "x", MaxPayload: 1024, PriceIn: 0.15}), false},
+		{"judge.reasoning", func(c *Config) { c.Judge.Reasoning = []ReasoningModel{{Model: "m"}} }, func(c *Config) {}, true},
+		{"judge.reasoning", func(c *Config) {}, func(c *Config) { c.Judge.Reasoning = []ReasoningModel{{Model: "m"}} }, false},
 	}
+}
+
+func ofJudge(m JudgeModel) func(*Config) {
+	return func(c *Config) { c.Judge.Judges = []JudgeModel{m} }
 }
 
 func ofSandbox(name string, p SandboxProfile) func(*Config) {

@@ -1,0 +1,8 @@
+package judge
+
+// What tests look at from outside.
+var (
+	ParseAnswer = parseAnswer
+	Fence       = fence
+	Clean       = clean
+)
