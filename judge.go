@@ -23,8 +23,9 @@ type JudgeQuestion struct {
 // A Judgment is what came of asking one judge. It can only object: an Allow takes nothing away from what gates found. The zero value
 // denies.
 type Judgment struct {
-	Judge   string       `json:"judge"`   // the judge's name in the settings
-	Verdict Verdict      `json:"verdict"` // Allow or Deny; Deny wherever there is a failure
+	Judge   string       `json:"judge"`             // the judge's name in the settings
+	Subject JudgeSubject `json:"subject,omitempty"` // what it is about; empty: an action
+	Verdict Verdict      `json:"verdict"`           // Allow or Deny; Deny wherever there is a failure
 	Failure JudgeFailure `json:"failure,omitempty"`
 	Layer   int          `json:"layer,omitempty"`      // of the ground rule that it denies by: 1 to 4
 	Rule    string       `json:"rule_id,omitempty"`    // id of that ground rule
@@ -41,6 +42,7 @@ type Judgment struct {
 	Cost      int64  `json:"cost,omitempty"`     // in millionths of one unit of the currency, such as millionths of a dollar
 	Currency  string `json:"currency,omitempty"` // ISO 4217
 	Micros    int64  `json:"micros,omitempty"`   // how long it took, in microseconds
+	Context   int    `json:"context,omitempty"`  // how much of the judge's own context window question and answer took, in percent
 
 	Remembered bool `json:"remembered,omitempty"` // it is an earlier answer to the same question
 }
@@ -60,6 +62,7 @@ const (
 	JudgeBreaker     JudgeFailure = "breaker"     // it failed too often, and is not asked for a while
 	JudgeSpent       JudgeFailure = "spent"       // its budget is used up
 	JudgeMoved       JudgeFailure = "moved"       // what it was asked about became another thing, twice
+	JudgeAlone       JudgeFailure = "alone"       // much depends on it, and no second judge with another model is configured; a person is asked
 )
 
 // A JudgeIdentity is what a judge's answers depend on beside the question. An answer is remembered for exactly one identity.
