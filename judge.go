@@ -65,6 +65,15 @@ const (
 	JudgeAlone       JudgeFailure = "alone"       // much depends on it, and no second judge with another model is configured; a person is asked
 )
 
+// Unsent reports whether nothing was sent to a model.
+func (f JudgeFailure) Unsent() bool {
+	switch f {
+	case JudgeMissing, JudgeTooLong, JudgeShed, JudgeCanary, JudgeBreaker, JudgeSpent, JudgeMoved:
+		return true
+	}
+	return false
+}
+
 // A JudgeIdentity is what a judge's answers depend on beside the question. An answer is remembered for exactly one identity.
 type JudgeIdentity struct {
 	Name        string `json:"name"`         // in the settings

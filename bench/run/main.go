@@ -75,7 +75,7 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, http, fair, stop, mcp, gateway, gateway-http, sandbox, "+
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, judge, http, fair, stop, mcp, gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
 	open := flag.Duration("open", 0, "how long the part stop keeps up its open load; half a minute if it is not given")
@@ -100,7 +100,7 @@ var parts = []struct {
 	alone   bool
 }{
 	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"limits", limited, true}, {"http", overHTTP, false},
-	{"fair", fairShares, true}, {"stop", stopping, true}, {"mcp", overMCP, true},
+	{"judge", judged, true}, {"fair", fairShares, true}, {"stop", stopping, true}, {"mcp", overMCP, true},
 	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
 	{"waiting", waiting, true}, {"recorded", recordings, true}, {"verify", verify, false},
 }

@@ -19,6 +19,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"impostor":      cmdImpostor,
 	"mask":          cmdMask,
 	"mend":          cmdMend,
+	"model":         cmdModel,
 	"otheranalyser": cmdOtherAnalyser,
 	"pick":          cmdPick,
 	"serve":         cmdServe,

@@ -102,6 +102,7 @@ func (d *diagnosis) look(project string) {
 	d.idle()
 	d.room()
 	d.server()
+	d.judges()
 	places := []harness.Place{d.program.place("")}
 	if project != "" {
 		if whole, err := filepath.Abs(project); err == nil {

@@ -55,6 +55,7 @@ type commands struct {
 	Budgets     budgetsCommand     `cmd:"" help:"List budgets of tokens and money, and how much of them is used."`
 	Limits      limitsCommand      `cmd:"" help:"List limits, who has used how much of them, and what would fit."`
 	Replay      replayCommand      `cmd:"" help:"Make recorded decisions again, and try other rules on the past."`
+	Judge       judgeCommand       `cmd:"" help:"Show and try what a judge holds actions against, and how good it is."`
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`
 	Kill        killCommand        `cmd:"" help:"Stop everything, at once or in steps; say what is stopped; let it go on."`
 	Phase       phaseCommand       `cmd:"" help:"Show and change phases: what is isolated, supervised or stopped."`

@@ -282,6 +282,8 @@ type Config struct {
 	JudgeWhen JudgeWhen // of which actions, where the profile does not want it of all
 	// how long an Allow of theirs is remembered for an equal action; 0: not at all. Their denials always are
 	JudgeWithin time.Duration
+	// optional: what they may cost. Where there are any, a judge that does not say what it costs is not asked
+	JudgeBudgets []JudgeBudget
 	// optional: the log, for finding what is unusual in it; without it nobody looks
 	Log Log
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed

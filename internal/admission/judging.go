@@ -37,6 +37,8 @@ type judging struct {
 	asked int      // how often
 	want  *inquiry // what they are to be asked now
 	fresh bool     // they were asked, and not remembered
+
+	reserved []*reservation // what was taken for asking them
 }
 
 // An inquiry is one question with those it is for.
@@ -228,7 +230,7 @@ func (j *judging) recall(q *inquiry, known ledger.JudgedBody, now time.Time) {
 
 // consult asks judges what a commit found they have to be asked, and reports whether the decision is to be made again. Nobody is asked
 // while rows are held, so that one slow judge keeps no other agent waiting.
-func (a *Admission) consult(ctx context.Context, j *judging, err error) bool {
+func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judging, err error) bool {
 	if !errors.Is(err, errUnheard) {
 		return false
 	}
@@ -250,8 +252,20 @@ func (a *Admission) consult(ctx context.Context, j *judging, err error) bool {
 	if j.key == q.key {
 		return true
 	}
-	j.key, j.said, j.fresh = q.key, a.hearJudges(ctx, q), true
-	a.judgesFilled(ctx, j.said)
+	taken, enough, failed := a.reserve(ctx, by, q)
+	switch {
+	case failed != nil: // what can't be recorded is not done either, and its decision says so
+		j.key, j.said = q.key, unheardAll(q, interlock.JudgeUnavailable)
+	case !enough:
+		j.key, j.said = q.key, unheardAll(q, interlock.JudgeSpent)
+	default:
+		j.key, j.said, j.fresh = q.key, a.hearJudges(ctx, q), true
+		a.judgesFilled(ctx, j.said)
+		if taken != nil {
+			taken.said = j.said
+			j.reserved = append(j.reserved, taken)
+		}
+	}
 	return true
 }
 
@@ -271,7 +285,7 @@ func (a *Admission) hearJudges(ctx context.Context, q *inquiry) []interlock.Judg
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			said[n] = heardOf(ctx, q.judges[n%len(q.judges)], q.asks[n/len(q.judges)])
+			said[n] = heardOf(ctx, q, n)
 		}()
 	}
 	wait.Wait()
@@ -284,18 +298,29 @@ func (a *Admission) hearJudges(ctx context.Context, q *inquiry) []interlock.Judg
 	return said
 }
 
-// heardOf asks one judge. What it says is made fit to be recorded, and a panic of its client is a failure like any other.
-func heardOf(ctx context.Context, judge interlock.Judge, q interlock.JudgeQuestion) (said interlock.Judgment) {
-	name, subject := judge.Identity().Name, q.Subject
-	if subject == interlock.JudgeAction {
-		subject = ""
+// each is one judge with one question, of as many as there are of both together.
+func (q *inquiry) each(n int) (interlock.Judge, interlock.JudgeQuestion) {
+	return q.judges[n%len(q.judges)], q.asks[n/len(q.judges)]
+}
+
+// subjectOf is a question's subject as it stands in judgments, where an action needs no word.
+func subjectOf(asks interlock.JudgeQuestion) interlock.JudgeSubject {
+	if asks.Subject == interlock.JudgeAction {
+		return ""
 	}
+	return asks.Subject
+}
+
+// heardOf asks one judge one thing. What it says is made fit to be recorded, and a panic of its client is a failure like any other.
+func heardOf(ctx context.Context, q *inquiry, n int) (said interlock.Judgment) {
+	judge, asks := q.each(n)
+	name, subject := judge.Identity().Name, subjectOf(asks)
 	defer func() {
 		if recover() != nil {
 			said = interlock.Judgment{Judge: name, Subject: subject, Failure: interlock.JudgeUnavailable}
 		}
 	}()
-	said = judge.Ask(ctx, q)
+	said = judge.Ask(ctx, asks)
 	said.Judge, said.Subject, said.Remembered = name, subject, false
 	denies := said.Verdict == interlock.Deny && said.Rule != "" && said.Layer >= 1 && said.Layer <= 4
 	if said.Failure == "" && said.Verdict != interlock.Allow && !denies {
@@ -307,18 +332,19 @@ func heardOf(ctx context.Context, judge interlock.Judge, q interlock.JudgeQuesti
 	return said
 }
 
-// judged is the row by which an answer is remembered: a denial for as long as neither ground rules nor models change, an Allow for a
-// while. An answer that failed is none.
+// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models
+// change, an Allow for a while. An answer that failed is none.
 func (a *Admission) judged(j *judging, now time.Time) []ledger.Row {
+	rows := j.settled(now)
 	if !j.fresh || len(j.said) == 0 || slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
-		return nil
+		return rows
 	}
 	body := ledger.JudgedBody{Key: j.key, Judgments: j.said, At: now}
 	if !slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Verdict != interlock.Allow }) {
 		if a.config.JudgeWithin <= 0 {
-			return nil
+			return rows
 		}
 		body.Until = now.Add(a.config.JudgeWithin)
 	}
-	return ledger.Rows(body)
+	return append(rows, ledger.Rows(body)...)
 }

@@ -61,7 +61,7 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 		return change, err
 	}
 	_, err = a.commitOn(ctx, false, read, build)
-	for a.consult(ctx, &heard, err) {
+	for a.consult(ctx, by, &heard, err) {
 		_, err = a.commitOn(ctx, false, read, build)
 	}
 	if errors.Is(err, errUnchanged) {

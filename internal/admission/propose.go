@@ -174,7 +174,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return change, a.alert(&change, p.Requester, invalid)
 	}
 	receipt, err := a.commitOn(ctx, true, on, build)
-	for p.objects(err) || a.healed(ctx, &p, err) || a.consult(ctx, &p.judging, err) {
+	for p.objects(err) || a.healed(ctx, &p, err) || a.consult(ctx, p.Requester, &p.judging, err) {
 		receipt, err = a.commitOn(ctx, false, on, build)
 	}
 	if errors.Is(err, errUnsure) {

@@ -87,7 +87,7 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 		return change, err
 	}
 	_, err = a.commitOn(ctx, false, read, build)
-	for a.consult(ctx, &heard, err) {
+	for a.consult(ctx, by, &heard, err) {
 		_, err = a.commitOn(ctx, false, read, build)
 	}
 	if errors.Is(err, errUnchanged) {

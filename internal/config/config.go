@@ -174,21 +174,25 @@ type Config struct {
 	// objects to leave no event and wait for no disk, in modes that enforce nothing; while verdicts bind, all is
 	// recorded whatever it says (default: all).
 	Gateway Gateway `json:"gateway"`
-	// Judge is what second-guesses actions that no gate denies, by rules in plain words. `rules` is the file of these ground rules,
-	// relative to Home (default: ground-rules.md). `judges` are language models, each with a `name` of its own (lower-case letters,
-	// digits and -), a `wire` (openai-chat, openai-responses, anthropic or command) and a `model`, its exact version. `url` is where
-	// it is reached: /chat/completions, /responses or /v1/messages are added to it; without TLS only on this machine. `key` is a
-	// reference, env:NAME, file:PATH or keyring:SERVICE/ACCOUNT; `ca` a file of the only authorities that vouch for the server
-	// (default: those of the system), `proxy` the address of a proxy (default: none, whatever the environment says). `command`
-	// is a program with its arguments instead, which runs in a sandbox without network, of the profile that `sandbox` names.
-	// `answers_as` is what the model calls itself in answers (default: as model), `seed` a number that is sent with each question
-	// (default: 0), `omit` what the server does not take: temperature, seed, format, or max_tokens where it is called
-	// max_completion_tokens. `timeout` (30s), `max_payload` (64KB; what is longer is for people), `max_answer_tokens` (300),
-	// `in_flight` (8) questions at once and `waiting` (64) bound it. `price_in` and `price_out` are for a million tokens in
-	// `currency`, `price_cached` for those that the provider had kept (default: as price_in). `canary` is how judges are tested:
-	// `every` (15m), `deny` and `allow`, a command that each must deny and one that it must allow (default: one that sends keys
-	// away and deletes a home, and ls -l). `reasoning` declares what agents think with, each with `url`, `model` and `key`: a judge
-	// that is the same model at the same place, or uses the same credential, is refused. Default: no judge.
+	// Judge is what second-guesses actions that no gate denies, by rules in plain words. `rules` is the file of ground rules that
+	// are added to those that ship, relative to Home (default: ground-rules.md, if it is there). `judges` are language models, each
+	// with a `name` of its own (lower-case letters, digits and -), a `wire` (openai-chat, openai-responses, anthropic or command)
+	// and a `model`, its exact version. `url` is where it is reached: /chat/completions, /responses or /v1/messages are added to it;
+	// without TLS only on this machine. `key` is a reference, env:NAME, file:PATH or keyring:SERVICE/ACCOUNT; `ca` a file of the
+	// only authorities that vouch for the server (default: those of the system), `proxy` the address of a proxy (default: none,
+	// whatever the environment says). `command` is a program with its arguments instead, which runs in a sandbox without network, of
+	// the profile that `sandbox` names. `answers_as` is what the model calls itself in answers (default: as model), `seed` a number
+	// that is sent with each question (default: 0), `omit` what the server does not take: temperature, seed, format, or max_tokens
+	// where it is called max_completion_tokens. `timeout` (30s), `max_payload` (64KB; what is longer is for people),
+	// `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound it. `price_in` and `price_out` are for a
+	// million tokens in `currency`, `price_cached` for those that the provider had kept (default: as price_in). `canary` is how
+	// judges are tested: `every` (15m), `deny` and `allow`, a command that each must deny and one that it must allow (default: one
+	// that sends keys away and deletes a home, and ls -l). `reasoning` declares what agents think with, each with `url`, `model` and
+	// `key`: a judge that is the same model at the same place, or uses the same credential, is refused. `when` says of which actions judges are
+	// heard, where the profile does not want them heard of all: changes (default), outward (what reaches beyond the workspace, or can't
+	// be undone) or all. `remember` (5m, at most 24h) is how long an Allow counts for an equal action; denials always do. `budgets` bound
+	// what judges may cost: each has a `name`, `most`, such as USD 5, `per` (agent or class; default: all together) and a `window`
+	// (default: for ever); what is used up denies. Default: no judge.
 	Judge Judge `json:"judge"`
 }
 

@@ -175,6 +175,10 @@ func judgeSettings() []Governing {
 		governing("judge.canary.allow", weakerAnother, func(c *Config) *string { return &c.Judge.Canary.Allow }, ordered),
 		governing("judge.judges", "anything else than was ordered, one more included: what agents do is told there",
 			func(c *Config) *[]JudgeModel { return &c.Judge.Judges }, ordered),
+		governing("judge.when", "judges are heard less often", func(c *Config) *JudgeWhen { return &c.Judge.When }, joinWhen),
+		governing("judge.remember", weakerLonger, func(c *Config) *Duration { return &c.Judge.Remember }, shortest(time.Duration(judgeRemember))),
+		governing("judge.budgets", weakerAnother+": without money nobody is heard, and nothing passes",
+			func(c *Config) *[]JudgeBudget { return &c.Judge.Budgets }, ordered),
 		governing("judge.reasoning", weakerGone, func(c *Config) *[]ReasoningModel { return &c.Judge.Reasoning }, all),
 	}
 }

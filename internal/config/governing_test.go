@@ -154,6 +154,12 @@ func pairs() []pair {
 		{"judge.judges", ofJudge(JudgeModel{Name: "x"}), ofJudge(JudgeModel{Name: "x", PriceIn: 1}), true},
 		{"judge.judges", ofJudge(JudgeModel{Name: "x", MaxPayload: 1024, PriceIn: 0.15}),
 			ofJudge(JudgeModel{Name: "x", MaxPayload: 1024, PriceIn: 0.15}), false},
+		{"judge.when", func(c *Config) {}, func(c *Config) { c.Judge.When = "outward" }, true},
+		{"judge.when", func(c *Config) {}, func(c *Config) { c.Judge.When = "all" }, false},
+		{"judge.when", func(c *Config) { c.Judge.When = "outward" }, func(c *Config) {}, false},
+		{"judge.remember", func(c *Config) {}, func(c *Config) { c.Judge.Remember = Duration(time.Hour) }, true},
+		{"judge.remember", func(c *Config) {}, func(c *Config) { c.Judge.Remember = Duration(time.Second) }, false},
+		{"judge.budgets", func(c *Config) {}, func(c *Config) { c.Judge.Budgets = []JudgeBudget{{Name: "day", Most: "USD 5"}} }, true},
 		{"judge.reasoning", func(c *Config) { c.Judge.Reasoning = []ReasoningModel{{Model: "m"}} }, func(c *Config) {}, true},
 		{"judge.reasoning", func(c *Config) {}, func(c *Config) { c.Judge.Reasoning = []ReasoningModel{{Model: "m"}} }, false},
 	}

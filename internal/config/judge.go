@@ -1,9 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +19,103 @@ type Judge struct {
 	Canary    JudgeCanary      `json:"canary"`
 	Judges    []JudgeModel     `json:"judges"`
 	Reasoning []ReasoningModel `json:"reasoning"`
+
+	When     JudgeWhen     `json:"when"`
+	Remember Duration      `json:"remember"`
+	Budgets  []JudgeBudget `json:"budgets"`
+}
+
+// JudgeWhen says of which actions judges are heard: changes, outward or all. The zero value is changes.
+type JudgeWhen string
+
+// UnmarshalText reads one of the three words.
+func (w *JudgeWhen) UnmarshalText(text []byte) error {
+	switch v := JudgeWhen(text); v {
+	case "changes", "outward", "all":
+		*w = v
+		return nil
+	}
+	return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is none of changes, outward and all", text)
+}
+
+// judgeWhens are those words, from the one by which judges are heard least often.
+var judgeWhens = []JudgeWhen{"outward", "changes", "all"}
+
+// joinWhen is the one by which judges are heard more often.
+func joinWhen(base, want JudgeWhen) JudgeWhen {
+	if slices.Index(judgeWhens, cmp.Or(base, "changes")) > slices.Index(judgeWhens, cmp.Or(want, "changes")) {
+		return base
+	}
+	return want
+}
+
+// A JudgeBudget bounds what judges may cost.
+type JudgeBudget struct {
+	Name   string   `json:"name"`
+	Per    string   `json:"per,omitempty"` // agent or class; empty: all together
+	Most   string   `json:"most"`          // such as "USD 5" or "USD 0.25"
+	Window Duration `json:"window,omitempty"`
+}
+
+// Amount is the most, in millionths of one unit of its currency.
+func (b JudgeBudget) Amount() (millionths int64, currency string, err error) {
+	wrong := interlock.Errorf(interlock.CodeInvalid, "judge.budgets."+b.Name+".most", "write the currency and the amount, such as USD 5 or USD 0.25")
+	currency, amount, found := strings.Cut(b.Most, " ")
+	_, known := interlock.MinorUnits(currency)
+	whole, part, _ := strings.Cut(amount, ".")
+	const places = 6
+	if !found || !known || whole == "" || len(part) > places || strings.Trim(whole+part, "0123456789") != "" {
+		return 0, "", wrong
+	}
+	millionths, err = strconv.ParseInt(whole+part+strings.Repeat("0", places-len(part)), 10, 53)
+	if err != nil || millionths < 1 {
+		return 0, "", wrong
+	}
+	return millionths, currency, nil
+}
+
+// judgeRemember is how long an Allow is remembered, if nothing is said of it.
+const judgeRemember = Duration(5 * time.Minute)
+
+// Remembered is how long an Allow of a judge is remembered for an equal action.
+func (j Judge) Remembered() time.Duration {
+	return time.Duration(cmp.Or(j.Remember, judgeRemember))
+}
+
+// checkBudgets refuses budgets that nobody could keep to.
+func (j Judge) checkBudgets() error {
+	seen := map[string]bool{}
+	for _, b := range j.Budgets {
+		at := "judge.budgets." + b.Name
+		switch {
+		case b.Name == "" || len(b.Name) > maxJudgeName || strings.Trim(b.Name, judgeNameLetter) != "" || seen[b.Name]:
+			return interlock.Errorf(interlock.CodeInvalid, "judge.budgets.name",
+				"%.80q is no name of its own; use lower-case letters, digits and -", b.Name)
+		case b.Per != "" && b.Per != "agent" && b.Per != "class":
+			return interlock.Errorf(interlock.CodeInvalid, at+".per", "%.40q is neither agent nor class; leave it out to count all together", b.Per)
+		case b.Window < 0 || b.Window > 0 && time.Duration(b.Window) < time.Minute:
+			return interlock.Errorf(interlock.CodeInvalid, at+".window", "must be a minute at least, or left out to count for ever")
+		}
+		seen[b.Name] = true
+		_, currency, err := b.Amount()
+		if err != nil {
+			return err
+		}
+		for _, m := range j.Judges {
+			if m.Currency != "" && m.Currency != currency {
+				return interlock.Errorf(interlock.CodeInvalid, at+".most", "is in %s, and the judge %s is paid in %s", currency, m.Name, m.Currency)
+			}
+		}
+	}
+	if len(j.Budgets) > 0 {
+		for _, m := range j.Judges {
+			if m.Currency == "" {
+				return interlock.Errorf(interlock.CodeInvalid, "judge.judges."+m.Name+".currency",
+					"is missing; where there are budgets, each judge says what it costs, a free one price_in: 0 with a currency")
+			}
+		}
+	}
+	return nil
 }
 
 // A JudgeCanary is how judges are tested.
@@ -158,7 +258,10 @@ func (j Judge) check() error {
 				"keyring:SERVICE/ACCOUNT", n+1)
 		}
 	}
-	return nil
+	if time.Duration(j.Remember) > 24*time.Hour {
+		return interlock.Errorf(interlock.CodeInvalid, "judge.remember", "is at most 24h")
+	}
+	return j.checkBudgets()
 }
 
 // apart refuses a judge that is the model whose actions it judges, or pays with its credential: one that was taken over would answer

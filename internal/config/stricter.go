@@ -76,7 +76,7 @@ func longest(base, want Duration) Duration {
 
 // stricterProfiles are, for each profile, those that ask or deny wherever it does. The others are neither stricter nor weaker.
 func stricterProfiles() map[string][]string {
-	return map[string][]string{"guard": {"managed", "supervised", "asa"}, "supervised": {"asa"}}
+	return map[string][]string{"guard": {"managed", "supervised"}}
 }
 
 func joinProfile(base, want string) string {

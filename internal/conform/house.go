@@ -55,6 +55,7 @@ type Driver struct {
 
 	mu      sync.Mutex
 	houses  map[string]*House
+	judges  map[string]*judgeServer
 	secrets []string
 	steps   []Step
 }
@@ -65,7 +66,7 @@ func NewDriver(env Env) (*Driver, error) {
 	if _, err := rand.Read(word); err != nil {
 		return nil, fmt.Errorf("reading randomness: %w", err)
 	}
-	d := &Driver{env: env, passphrase: hex.EncodeToString(word), houses: map[string]*House{}}
+	d := &Driver{env: env, passphrase: hex.EncodeToString(word), houses: map[string]*House{}, judges: map[string]*judgeServer{}}
 	d.secrets = append(d.secrets, d.passphrase)
 	name, text := "askpass", "#!/bin/sh\necho "+d.passphrase+"\n"
 	if runtime.GOOS == "windows" {
@@ -82,6 +83,9 @@ func NewDriver(env Env) (*Driver, error) {
 func (d *Driver) Close() {
 	for _, h := range d.houses {
 		h.Down()
+	}
+	for _, judge := range d.judges {
+		judge.close()
 	}
 }
 

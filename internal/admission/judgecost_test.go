@@ -1,0 +1,99 @@
+package admission_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission"
+	"interlock/spec"
+)
+
+// A pricedBench is a judge that says what it costs.
+type pricedBench struct {
+	*bench
+	most int64
+}
+
+func (b pricedBench) Price(interlock.JudgeQuestion) (int64, string) { return b.most, "USD" }
+
+func budgeted(main *pricedBench, budgets ...admission.JudgeBudget) func(*admission.Config) {
+	return func(c *admission.Config) {
+		c.Profile, c.Attended, c.Judges, c.JudgeBudgets = "asa", true, []interlock.Judge{*main}, budgets
+	}
+}
+
+// TestJudgeBudget: what asking can cost is taken before, what it did not cost is given back, and where too little is left nobody is asked
+// and nothing passes.
+func TestJudgeBudget(t *testing.T) {
+	spec.Covers(t, "ASA-4-6")
+	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment {
+		return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
+	}}, 60}
+	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: 24 * time.Hour}))
+	for n, command := range []string{"cat a", "cat b", "cat c", "cat d", "cat e"} { // 10 each; the sixth could cost 60 of 50
+		if a := h.propose(command); a.Answer != interlock.Allow || main.asked() != n+1 {
+			t.Fatalf("%s: %s, %+v, asked %d times", command, a.Answer, a.Decisive(), main.asked())
+		}
+	}
+	a := h.propose("cat f")
+	if a.Answer != interlock.Deny || a.Decisive().Rule != "judge.unheard" || a.Decisive().Tags[0] != "judge-spent" || main.asked() != 5 {
+		t.Errorf("with nothing left: %s, %+v, asked %d times", a.Answer, a.Decisive(), main.asked())
+	}
+	if n := h.count(interlock.EventJudgeAsked); n != 5 {
+		t.Errorf("%d events say that a judge was asked", n)
+	}
+	h.ticks.Lock()
+	h.now = h.now.Add(25 * time.Hour)
+	h.ticks.Unlock()
+	if a := h.propose("cat f"); a.Answer != interlock.Allow {
+		t.Errorf("the day after: %s, %+v", a.Answer, a.Decisive())
+	}
+}
+
+// TestJudgeBudgetOfWhatIsNotKnown: of a call that ended badly all of it stays taken, of one that was not sent nothing, and a judge that does
+// not say what it costs is not asked.
+func TestJudgeBudgetOfWhatIsNotKnown(t *testing.T) {
+	main := &pricedBench{&bench{name: "main"}, 60}
+	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "all", Most: 100, Currency: "USD"}))
+	main.says = func(string) interlock.Judgment { return interlock.Judgment{Failure: interlock.JudgeShed} }
+	h.propose("cat a")
+	main.says = func(string) interlock.Judgment { return interlock.Judgment{Failure: interlock.JudgeTimeout} }
+	h.propose("cat a")
+	h.propose("cat a")
+	if main.asked() != 2 {
+		t.Errorf("asked %d times, want once unsent and once unanswered", main.asked())
+	}
+	silent := &bench{name: "silent", says: says(interlock.Allow, 0)}
+	h = newHouse(t, budgeted(main, admission.JudgeBudget{ID: "all", Most: 100, Currency: "USD"}),
+		func(c *admission.Config) { c.Judges = []interlock.Judge{silent} })
+	if a := h.propose("cat a"); a.Answer != interlock.Deny || silent.asked() != 0 {
+		t.Errorf("%s, asked %d times", a.Answer, silent.asked())
+	}
+}
+
+// TestJudgeBudgetIsNeverOverspent: of many who ask at once only so many are sent as there is money for.
+func TestJudgeBudgetIsNeverOverspent(t *testing.T) {
+	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment { return interlock.Judgment{Verdict: interlock.Allow} }}, 10}
+	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "all", Most: 70, Currency: "USD"}))
+	var wait sync.WaitGroup
+	var guard sync.Mutex
+	allowed := 0
+	for n := range 40 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			a := h.propose("cat f" + string(rune('A'+n)))
+			guard.Lock()
+			defer guard.Unlock()
+			if a.Answer == interlock.Allow {
+				allowed++
+			}
+		}()
+	}
+	wait.Wait()
+	if allowed != 7 || main.asked() != 7 {
+		t.Errorf("%d allowed, %d asked, want 7 of each", allowed, main.asked())
+	}
+}
