@@ -1,6 +1,9 @@
 package interlock
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 // A JudgeSubject says what a judge is asked about.
 type JudgeSubject string
@@ -45,6 +48,26 @@ type Judgment struct {
 	Context   int    `json:"context,omitempty"`  // how much of the judge's own context window question and answer took, in percent
 
 	Remembered bool `json:"remembered,omitempty"` // it is an earlier answer to the same question
+}
+
+// Says is what the judge said, in one line for whoever answers in its place: its own words are a model's, made from what an agent wrote.
+func (j Judgment) Says() string {
+	text := j.Judge
+	if j.Subject != "" {
+		text += " of the " + string(j.Subject)
+	}
+	switch {
+	case j.Failure != "":
+		return text + ": not heard (" + string(j.Failure) + ")"
+	case j.Verdict == Allow:
+		text += ": objects to nothing"
+	default:
+		text += ": denies by " + j.Rule + ", layer " + strconv.Itoa(j.Layer)
+	}
+	if j.Reason != "" {
+		text += ": " + j.Reason
+	}
+	return text
 }
 
 // A JudgeFailure says why a judge gave no verdict. Each is a denial with a reason of its own.
