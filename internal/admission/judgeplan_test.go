@@ -179,7 +179,7 @@ func TestResultIsReviewed(t *testing.T) {
 // TestOutputIsReviewed: what an action of a run commits outside is judged twice, as an action and as an output beside the run's objective;
 // that the action is harmless does not make the output right.
 func TestOutputIsReviewed(t *testing.T) {
-	spec.Covers(t, "EC-2.5", "EC-T2.5")
+	spec.Covers(t, "EC-2.5")
 	h, main := judgedAt(t, 2)
 	main.says = saysOf(2, `"objective":"book a room"`, "newsletter")
 	run := h.run("builder", interlock.RunRequest{Task: "book a room"})
