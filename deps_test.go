@@ -51,6 +51,7 @@ impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 strictjson                                              < question
 question                                                < admission
+interlock                                               < groundrules
 interlock                                               < phase
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
@@ -63,6 +64,7 @@ origin, ledger                                          < admission
 ledger                                                  < replay
 admission                                               < explain
 explain                                                 < console
+admission, question, replay                             < judgetest
 engine                                                  < ruletest
 interlock                                               < notice
 notice                                                  < admission, notify, upstream
@@ -122,7 +124,7 @@ everything                                              < bench/eval, bench/run,
 const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
 	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, ` +
-	`witness, dataflow, rollback, contract, modality, question`
+	`witness, dataflow, rollback, contract, modality, question, groundrules`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -26,14 +26,15 @@ type JudgeQuestion struct {
 // A Judgment is what came of asking one judge. It can only object: an Allow takes nothing away from what gates found. The zero value
 // denies.
 type Judgment struct {
-	Judge   string       `json:"judge"`             // the judge's name in the settings
-	Subject JudgeSubject `json:"subject,omitempty"` // what it is about; empty: an action
-	Verdict Verdict      `json:"verdict"`           // Allow or Deny; Deny wherever there is a failure
-	Failure JudgeFailure `json:"failure,omitempty"`
-	Layer   int          `json:"layer,omitempty"`      // of the ground rule that it denies by: 1 to 4
-	Rule    string       `json:"rule_id,omitempty"`    // id of that ground rule
-	Reason  string       `json:"reason,omitempty"`     // for operators; an agent reads it only classified and redacted
-	Percent int          `json:"confidence,omitempty"` // how sure the judge says it is: 0 to 100
+	Judge       string       `json:"judge"`             // the judge's name in the settings
+	Subject     JudgeSubject `json:"subject,omitempty"` // what it is about; empty: an action
+	Verdict     Verdict      `json:"verdict"`           // Allow or Deny; Deny wherever there is a failure
+	Failure     JudgeFailure `json:"failure,omitempty"`
+	Layer       int          `json:"layer,omitempty"`       // of the ground rule that it denies by: 1 to 4
+	Rule        string       `json:"rule_id,omitempty"`     // id of that ground rule
+	Reason      string       `json:"reason,omitempty"`      // for operators; an agent reads it only classified and redacted
+	Conditional bool         `json:"conditional,omitempty"` // that rule leaves the decision to a person
+	Percent     int          `json:"confidence,omitempty"`  // how sure the judge says it is: 0 to 100
 
 	Model       string `json:"model,omitempty"`        // the pinned model that answered
 	GroundRules Digest `json:"ground_rules,omitempty"` // what it was held against

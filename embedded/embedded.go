@@ -79,10 +79,12 @@ type Backend struct {
 	tampering  *tampering
 	noticed    *sync.Map // what [Backend.CheckStanding] has told
 	verify     quorum.Verifier
+	judging    *judging
 }
 
 // Close ends the backend, after people were told what they are still to be told.
 func (b *Backend) Close() error {
+	b.judging.stop()
 	if b.alerts != nil {
 		b.alerts.close()
 	}
@@ -211,6 +213,11 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 	if told != nil {
 		raise = told.raise
 	}
+	judging, err := judgesOf(c, made.evaluator, options)
+	if err != nil {
+		opened.Close()
+		return nil, err
+	}
 	adm, err := admission.New(admission.Config{
 		Evaluator:    *made.evaluator,
 		Store:        opened,
@@ -237,6 +244,10 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		KillConfirm:  time.Duration(c.KillConfirm),
 		Log:          opened,
 		Planner:      planner(opened),
+		Judges:       judging.judges(),
+		JudgeWhen:    admission.JudgeWhen(c.Judge.When),
+		JudgeWithin:  c.Judge.Remembered(),
+		JudgeBudgets: judging.budgets,
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
 			return auditlog.UnfinishedSince(ctx, opened, since)
 		},
@@ -246,6 +257,9 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		wrong.use(adm.Alarm)
 		err = adm.Start(ctx)
 	}
+	if err == nil {
+		err = judging.start(ctx, adm, options.Brief)
+	}
 	if err == nil && len(settled.Refused) > 0 && !quietly {
 		_, err = adm.RefuseSettings(ctx, settled.Says())
 	}
@@ -253,13 +267,14 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		err = holdBroken(ctx, adm, heldSnapshots(ctx, opened))
 	}
 	if err != nil {
+		judging.stop()
 		if told != nil {
 			told.close()
 		}
 		opened.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
+	return &Backend{judging: judging, Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
 		Settled: settled, Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix,
 		tampering: wrong, noticed: &sync.Map{}, verify: verify}, nil
 }

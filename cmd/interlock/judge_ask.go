@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/judge"
@@ -18,9 +19,6 @@ type judgeClientCommands struct {
 	Ask    judgeAsk    `cmd:"" help:"Ask judges about one action. Records nothing. Exits 0 allow, 20 deny."`
 	Canary judgeCanary `cmd:"" help:"Test judges: each must deny one command and allow another."`
 }
-
-// asaProfile is the profile under which a judge is shown an action without its impacts.
-const asaProfile = "asa"
 
 // judgePick chooses judges of the settings.
 type judgePick struct {
@@ -40,11 +38,11 @@ func (c judgePick) those(p *program) ([]*judge.Client, config.Config, error) {
 	if !settings.Judge.IsSet() {
 		return nil, settings, interlock.Errorf(interlock.CodeNotFound, "judge", "no judge is configured; docs/judge.md says how")
 	}
-	ground, err := judgeGround(settings)
+	ground, _, err := embedded.GroundRules(settings)
 	if err != nil {
 		return nil, settings, err
 	}
-	all, err := p.judges(settings, ground, nil)
+	all, err := embedded.Judges(settings, embedded.Judging{Ground: ground, Getenv: p.getenv, Now: p.now})
 	if err != nil || c.Judge == "" {
 		return all, settings, err
 	}
@@ -79,7 +77,7 @@ func (c *judgeStatus) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	sample, err := canaryOf(settings.Judge.Canary.Filled())
+	sample, err := embedded.JudgeCanary(settings.Judge.Canary.Filled())
 	if err != nil {
 		return err
 	}
@@ -136,7 +134,7 @@ func (c *judgeAsk) Run(p *program) error {
 		return err
 	}
 	var impacts []interlock.Impact
-	if settings.Profile != asaProfile { // there a judge sees the action and nothing else (ASA 9.1)
+	if !alone(settings) { // there a judge sees the action and nothing else (ASA 9.1)
 		evaluator, _, err := p.evaluator()
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/groundrules"
 	"interlock/internal/ledger"
 	"interlock/internal/store"
 )
@@ -27,6 +28,9 @@ type program struct {
 	// clock is what `interlock conformance maso` moves in its throw-away homes; nil, as in every process that was started, is the
 	// machine's. Nothing from outside sets it.
 	clock func() time.Time
+
+	// judge makes the judge in tests; nil, as in every process that was started, is that of the settings.
+	judge func(config.Config, *groundrules.Rules) (interlock.Judge, error)
 }
 
 // settings returns the configuration: defaults, file, environment, flags, in this order.

@@ -28,3 +28,21 @@ func (r JudgeAskedRecord) Payload() (json.RawMessage, error) {
 		Judges  []JudgeReserved        `json:"judges"`
 	}{r.Class, r.Subject, r.Judges})
 }
+
+// A JudgeTestedRecord is what came of testing a judge.
+type JudgeTestedRecord struct {
+	Judge   interlock.JudgeIdentity
+	Passed  bool
+	Failure interlock.JudgeFailure
+	Reason  string // redacted
+}
+
+// Payload renders the record.
+func (r JudgeTestedRecord) Payload() (json.RawMessage, error) {
+	return payload("that a judge was tested", struct {
+		interlock.JudgeIdentity
+		Passed  bool                   `json:"passed"`
+		Failure interlock.JudgeFailure `json:"failure,omitempty"`
+		Reason  string                 `json:"reason,omitempty"`
+	}{r.Judge, r.Passed, r.Failure, r.Reason})
+}

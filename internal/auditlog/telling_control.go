@@ -34,6 +34,8 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventSeconded:
 		t.say(t.text("subject"))
 		t.order()
+	case interlock.EventJudgeTested:
+		t.say(t.text("name"), t.text("failure"), t.text("reason"))
 	case interlock.EventJudgeAsked:
 		t.add("", "class")
 	case interlock.EventProbe:

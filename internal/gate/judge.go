@@ -82,7 +82,7 @@ func judgeDenies(j *interlock.Judgment, required bool) interlock.Finding {
 		layer = 1
 	}
 	f := interlock.Finding{Gate: NameJudge, Rule: "judge." + j.Rule, Layer: layer, Verdict: interlock.Deny, Reason: JudgeReason(j)}
-	if !required && layer > 2 {
+	if j.Conditional || !required && layer > 2 { // a person confirms it (ASA 6.1, A.2)
 		f.Verdict, f.Obligations = interlock.Ask, []interlock.Obligation{{Type: interlock.ObligationAdmin}}
 	}
 	return f

@@ -66,6 +66,6 @@ func parseAnswer(text string, ground Ground) (interlock.Judgment, error) {
 	if layer < 1 || layer > 4 || string(a.Layer) != string(rune('0'+layer)) {
 		return denied, errors.New("the answer names a layer that is not that of its rule")
 	}
-	found.Layer = layer
+	found.Layer, found.Conditional = layer, ground.Conditional(found.Rule)
 	return found, nil
 }

@@ -18,6 +18,7 @@ type Ground interface {
 	Text() string
 	Digest() interlock.Digest
 	Layer(rule string) (layer int, known bool)
+	Conditional(rule string) bool // what it forbids a person may confirm
 }
 
 // promptVersion names what stands around rules and question. Whoever changes that raises it: answers of before are not answers of now.

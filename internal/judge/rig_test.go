@@ -30,6 +30,8 @@ func (grounds) Layer(rule string) (int, bool) {
 	return layer, known
 }
 
+func (grounds) Conditional(rule string) bool { return rule == "L1-2" }
+
 const (
 	badPayload  = `{"action":{"input":"rm -rf /","type":"shell"}}`
 	goodPayload = `{"action":{"input":"ls","type":"shell"}}`

@@ -1,4 +1,4 @@
-package main
+package embedded
 
 import (
 	"bytes"
@@ -27,15 +27,26 @@ import (
 // maxAuthorities bounds the file of authorities, in bytes.
 const maxAuthorities = 1 << 20
 
-// judges are the judges that the settings name, each ready to be asked, or what is wrong with one. tested hears of every canary; it may
-// be nil. Nobody tests them by a schedule unless [judge.Client.Keep] is called: then whoever asks first does.
-func (p *program) judges(settings config.Config, ground judge.Ground, tested func(judge.Trial)) ([]*judge.Client, error) {
-	reasoning := reasoningKeys(p, settings.Judge)
+// A Judging is what judges are made with besides the settings.
+type Judging struct {
+	Ground judge.Ground
+	Getenv func(string) string // for references to the environment; nil: os.Getenv
+	Now    func() time.Time
+	Tested func(judge.Trial) // hears of every canary; nil: nobody does
+}
+
+// Judges are the judges that the settings name, each ready to be asked, or what is wrong with one. Nobody tests them by a schedule unless
+// [judge.Client.Keep] is called: then whoever asks first does.
+func Judges(settings config.Config, with Judging) ([]*judge.Client, error) {
+	if with.Getenv == nil {
+		with.Getenv = os.Getenv
+	}
+	reasoning := reasoningKeys(with.Getenv, settings.Judge)
 	var clients []*judge.Client
 	for _, m := range settings.Judge.Judges {
-		c, err := p.judgeConfig(settings, m.Filled(), reasoning)
+		c, err := with.config(settings, m.Filled(), reasoning)
 		if err == nil {
-			c.Ground, c.Canary.Tested = ground, tested
+			c.Ground, c.Canary.Tested = with.Ground, with.Tested
 			var made *judge.Client
 			if made, err = judge.New(c); err == nil {
 				clients = append(clients, made)
@@ -52,27 +63,27 @@ func (p *program) judges(settings config.Config, ground judge.Ground, tested fun
 
 // reasoningKeys are the credentials that agents reason with, as far as this process can follow their references: many it can't, and
 // for those the references are compared.
-func reasoningKeys(p *program, set config.Judge) []notice.Secret {
+func reasoningKeys(getenv func(string) string, set config.Judge) []notice.Secret {
 	var found []notice.Secret
 	for _, r := range set.Reasoning {
-		if key, err := upstream.Secret(p.getenv, "key", r.Key); r.Key != "" && err == nil {
+		if key, err := upstream.Secret(getenv, "key", r.Key); r.Key != "" && err == nil {
 			found = append(found, key)
 		}
 	}
 	return found
 }
 
-// judgeConfig is one judge as package judge takes it, but for what all judges share.
-func (p *program) judgeConfig(settings config.Config, m config.JudgeModel, reasoning []notice.Secret) (judge.Config, error) {
+// config is one judge as package judge takes it, but for what all judges share.
+func (with *Judging) config(settings config.Config, m config.JudgeModel, reasoning []notice.Secret) (judge.Config, error) {
 	c := judge.Config{Name: m.Name, Wire: judge.Wire(m.Wire), URL: m.URL, Command: m.Command, Model: m.Model, AnswersAs: m.AnswersAs,
 		Seed: m.Seed, Omit: m.Omit, Timeout: time.Duration(m.Timeout), MaxPayload: int(m.MaxPayload), MaxTokens: m.MaxTokens,
 		Context:  m.Context,
-		InFlight: m.InFlight, Waiting: *m.Waiting, Nonce: rand.Reader, Now: p.now,
+		InFlight: m.InFlight, Waiting: *m.Waiting, Nonce: rand.Reader, Now: with.Now,
 		Price: judge.Price{In: millionths(m.PriceIn), Out: millionths(m.PriceOut), Cached: millionths(*m.PriceCached), Currency: m.Currency}}
 	var err error
 	if m.Key != "" {
 		c.Key = func() (string, error) {
-			key, err := upstream.Secret(p.getenv, "key", m.Key)
+			key, err := upstream.Secret(with.Getenv, "key", m.Key)
 			return strings.TrimSpace(key.Reveal()), err
 		}
 		key, err := c.Key() // now rather than with the first question
@@ -103,7 +114,7 @@ func (p *program) judgeConfig(settings config.Config, m config.JudgeModel, reaso
 		}
 		c.Run = judgeCommandIn(settings, profile)
 	}
-	c.Canary, err = canaryOf(settings.Judge.Canary.Filled())
+	c.Canary, err = JudgeCanary(settings.Judge.Canary.Filled())
 	return c, err
 }
 
@@ -128,8 +139,8 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// canaryOf is how judges are tested: their settings name commands, and what they are shown of one is what they are shown of any.
-func canaryOf(set config.JudgeCanary) (judge.Canary, error) {
+// JudgeCanary is how judges are tested: their settings name commands, and what they are shown of one is what they are shown of any.
+func JudgeCanary(set config.JudgeCanary) (judge.Canary, error) {
 	c := judge.Canary{Every: time.Duration(set.Every)}
 	for _, one := range []struct {
 		into    *[]byte
