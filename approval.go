@@ -51,6 +51,10 @@ type ApprovalRequest struct {
 	// FirstUse is what the agent's type has not used before. A yes says that its agents may be asked about it like anything else.
 	FirstUse *FirstUse `json:"first_use,omitempty"`
 
+	// Judged is what judges said of it, for whoever answers: their view beside the agent's. It is a model's words, made from what the agent
+	// wrote; secrets are taken out of it. It is no part of what is signed.
+	Judged []Judgment `json:"judged,omitempty"`
+
 	// Review is the level of risk by which its time was set: LOW, MEDIUM, HIGH or CRITICAL; empty where that has no say.
 	Review string `json:"review,omitempty"`
 	Warned int    `json:"warned,omitempty"` // the share of that time, in per cent, after which people were last told that it waits

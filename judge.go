@@ -1,6 +1,9 @@
 package interlock
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 // A JudgeSubject says what a judge is asked about.
 type JudgeSubject string
@@ -23,8 +26,9 @@ type JudgeQuestion struct {
 // A Judgment is what came of asking one judge. It can only object: an Allow takes nothing away from what gates found. The zero value
 // denies.
 type Judgment struct {
-	Judge       string       `json:"judge"`   // the judge's name in the settings
-	Verdict     Verdict      `json:"verdict"` // Allow or Deny; Deny wherever there is a failure
+	Judge       string       `json:"judge"`             // the judge's name in the settings
+	Subject     JudgeSubject `json:"subject,omitempty"` // what it is about; empty: an action
+	Verdict     Verdict      `json:"verdict"`           // Allow or Deny; Deny wherever there is a failure
 	Failure     JudgeFailure `json:"failure,omitempty"`
 	Layer       int          `json:"layer,omitempty"`       // of the ground rule that it denies by: 1 to 4
 	Rule        string       `json:"rule_id,omitempty"`     // id of that ground rule
@@ -42,8 +46,29 @@ type Judgment struct {
 	Cost      int64  `json:"cost,omitempty"`     // in millionths of one unit of the currency, such as millionths of a dollar
 	Currency  string `json:"currency,omitempty"` // ISO 4217
 	Micros    int64  `json:"micros,omitempty"`   // how long it took, in microseconds
+	Context   int    `json:"context,omitempty"`  // how much of the judge's own context window question and answer took, in percent
 
 	Remembered bool `json:"remembered,omitempty"` // it is an earlier answer to the same question
+}
+
+// Says is what the judge said, in one line for whoever answers in its place: its own words are a model's, made from what an agent wrote.
+func (j Judgment) Says() string {
+	text := j.Judge
+	if j.Subject != "" {
+		text += " of the " + string(j.Subject)
+	}
+	switch {
+	case j.Failure != "":
+		return text + ": not heard (" + string(j.Failure) + ")"
+	case j.Verdict == Allow:
+		text += ": objects to nothing"
+	default:
+		text += ": denies by " + j.Rule + ", layer " + strconv.Itoa(j.Layer)
+	}
+	if j.Reason != "" {
+		text += ": " + j.Reason
+	}
+	return text
 }
 
 // A JudgeFailure says why a judge gave no verdict. Each is a denial with a reason of its own.
@@ -61,6 +86,7 @@ const (
 	JudgeBreaker     JudgeFailure = "breaker"     // it failed too often, and is not asked for a while
 	JudgeSpent       JudgeFailure = "spent"       // its budget is used up
 	JudgeMoved       JudgeFailure = "moved"       // what it was asked about became another thing, twice
+	JudgeAlone       JudgeFailure = "alone"       // much depends on it, and no second judge with another model is configured; a person is asked
 )
 
 // Unsent reports whether nothing was sent to a model.

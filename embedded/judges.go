@@ -77,6 +77,7 @@ func reasoningKeys(getenv func(string) string, set config.Judge) []notice.Secret
 func (with *Judging) config(settings config.Config, m config.JudgeModel, reasoning []notice.Secret) (judge.Config, error) {
 	c := judge.Config{Name: m.Name, Wire: judge.Wire(m.Wire), URL: m.URL, Command: m.Command, Model: m.Model, AnswersAs: m.AnswersAs,
 		Seed: m.Seed, Omit: m.Omit, Timeout: time.Duration(m.Timeout), MaxPayload: int(m.MaxPayload), MaxTokens: m.MaxTokens,
+		Context:  m.Context,
 		InFlight: m.InFlight, Waiting: *m.Waiting, Nonce: rand.Reader, Now: with.Now,
 		Price: judge.Price{In: millionths(m.PriceIn), Out: millionths(m.PriceOut), Cached: millionths(*m.PriceCached), Currency: m.Currency}}
 	var err error

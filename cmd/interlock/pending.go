@@ -165,6 +165,9 @@ func printRequest(w io.Writer, r interlock.ApprovalRequest, decision *interlock.
 	if r.First != nil {
 		line("first yes", "by "+r.First.Operator)
 	}
+	for _, j := range r.Judged {
+		line("judge", j.Says())
+	}
 	line("action", string(r.Action))
 	line("ruleset", string(r.Ruleset))
 	line("shown", string(quorum.DisplayDigest(r.Display)))

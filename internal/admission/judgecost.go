@@ -47,26 +47,28 @@ type reservation struct {
 	said   []interlock.Judgment
 }
 
-// A price is the most that asking one judge can cost.
+// A price is the most that asking one judge one question can cost.
 type price struct {
 	judge    string
+	subject  interlock.JudgeSubject
 	most     int64
 	currency string
 }
 
 // reserve takes what asking can cost from the budgets, in one change with an event, and reports whether there was enough. What a judge
 // costs has to be known for that: of whom it is not, nothing is asked.
-func (a *Admission) reserve(ctx context.Context, p *Case, q *inquiry) (taken *reservation, enough bool, err error) {
+func (a *Admission) reserve(ctx context.Context, by interlock.Requester, q *inquiry) (taken *reservation, enough bool, err error) {
 	if len(a.config.JudgeBudgets) == 0 {
 		return nil, true, nil
 	}
 	taken = &reservation{at: a.config.Now().UTC()}
 	sums := map[string]int64{}
-	record := auditlog.JudgeAskedRecord{Class: q.asks.Class, Subject: q.asks.Subject}
-	for _, judge := range q.judges {
-		one := price{judge: judge.Identity().Name}
+	record := auditlog.JudgeAskedRecord{Class: q.asks[0].Class, Subject: q.asks[0].Subject} // an output beside an action counts with that
+	for n := range len(q.asks) * len(q.judges) {
+		judge, asks := q.each(n)
+		one := price{judge: judge.Identity().Name, subject: subjectOf(asks)}
 		if says, can := judge.(priced); can {
-			one.most, one.currency = says.Price(q.asks)
+			one.most, one.currency = says.Price(asks)
 		}
 		if one.currency == "" || one.most < 0 {
 			return nil, false, nil
@@ -78,12 +80,12 @@ func (a *Admission) reserve(ctx context.Context, p *Case, q *inquiry) (taken *re
 	for _, b := range a.config.JudgeBudgets {
 		if sum := sums[b.Currency]; sum > 0 {
 			taken.in = append(taken.in, b.Currency)
-			taken.spends = append(taken.spends, ledger.Spend{Kind: ledger.Usage, Key: b.key(p.Requester.Agent, q.asks.Class), Take: sum,
+			taken.spends = append(taken.spends, ledger.Spend{Kind: ledger.Usage, Key: b.key(by.Agent, q.asks[0].Class), Take: sum,
 				Room: b.Most, Window: b.Window})
 		}
 	}
 	change := ledger.Change{Spends: taken.spends}
-	if err := a.append(&change, interlock.EventJudgeAsked, p.Requester, "system", record); err != nil {
+	if err := a.append(&change, interlock.EventJudgeAsked, by, "system", record); err != nil {
 		return nil, false, err
 	}
 	_, err = a.config.Store.Commit(ctx, change)
@@ -129,7 +131,7 @@ func (j *judging) settled(now time.Time) (rows []ledger.Row) {
 // what it has cost, so that all of it stays taken.
 func (r *reservation) charged(one price) int64 {
 	for n := range r.said {
-		if said := &r.said[n]; said.Judge == one.judge {
+		if said := &r.said[n]; said.Judge == one.judge && said.Subject == one.subject {
 			switch {
 			case said.Failure.Unsent():
 				return 0
@@ -143,9 +145,10 @@ func (r *reservation) charged(one price) int64 {
 
 // unheardAll is what stands of judges that were not asked.
 func unheardAll(q *inquiry, why interlock.JudgeFailure) []interlock.Judgment {
-	said := make([]interlock.Judgment, len(q.judges))
-	for n, judge := range q.judges {
-		said[n] = interlock.Judgment{Judge: judge.Identity().Name, Failure: why}
+	said := make([]interlock.Judgment, len(q.asks)*len(q.judges))
+	for n := range said {
+		judge, asks := q.each(n)
+		said[n] = interlock.Judgment{Judge: judge.Identity().Name, Subject: subjectOf(asks), Failure: why}
 	}
 	return said
 }

@@ -44,8 +44,9 @@ type judging struct {
 // An inquiry is one question with those it is for.
 type inquiry struct {
 	key    interlock.Digest
-	asks   interlock.JudgeQuestion
+	asks   []interlock.JudgeQuestion
 	judges []interlock.Judge
+	alone  bool // a second judge with another model should be heard, and there is none
 }
 
 // errUnheard ends a commit in which it turns out that judges have to be heard first.
@@ -56,16 +57,21 @@ const maxInquiries = 2
 
 // inquire returns what judges have to be asked about a decision, or nil where nobody has to be. Nothing is asked about what a gate
 // denies, so that no byte of it leaves (ASA 8.1), nor where nothing is evaluated.
-func (a *Admission) inquire(p *Case, action interlock.Action, analysis impact.Analysis, d *interlock.Decision) (*inquiry, error) {
+func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Decision, objective string, tier int) (*inquiry, error) {
 	if len(a.config.Judges) == 0 || d.Mode != interlock.Enforcing && d.Mode != interlock.Monitoring || deniedBefore(d) {
 		return nil, nil
 	}
-	profile, known := p.under.Rules.Profile(p.under.Profile)
-	required := known && profile.Judge == ruleset.JudgeRequired
+	required := p.under.wantsJudge()
 	if !required && !a.config.JudgeWhen.due(analysis.Impacts) {
 		return nil, nil
 	}
-	return a.inquiry(action, analysis.Impacts, required)
+	return a.inquiry(p.Action, analysis.Impacts, required, objective, tier)
+}
+
+// wantsJudge reports whether the profile wants a judge's Allow of whatever is not denied.
+func (e *Evaluator) wantsJudge() bool {
+	profile, known := e.Rules.Profile(e.Profile)
+	return known && profile.Judge == ruleset.JudgeRequired
 }
 
 // deniedBefore reports whether something other than a judge denies.
@@ -88,10 +94,11 @@ func (w JudgeWhen) due(impacts []interlock.Impact) bool {
 }
 
 // inquiry is the question about an action. Where the profile wants a judge's Allow it sees the action and the ground rules alone
-// (ASA 9.1); what it said counts for these impacts all the same.
-func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact, alone bool) (*inquiry, error) {
+// (ASA 9.1); what it said counts for these impacts all the same. What commits something outside in a run with an objective is looked at
+// as an output of that run as well (EC-2.5): a question of its own, so that the one about the action stays the same bytes in every run.
+func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact, bare bool, objective string, tier int) (*inquiry, error) {
 	shown := impacts
-	if alone {
+	if bare {
 		shown = nil
 	}
 	payload, err := question.Action(action, shown, a.config.Redact)
@@ -102,22 +109,52 @@ func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact,
 	if err != nil {
 		return nil, err
 	}
-	q := &inquiry{asks: interlock.JudgeQuestion{Subject: interlock.JudgeAction, Payload: payload, Class: classOf(impacts)},
-		judges: a.config.Judges[:1]}
-	if consequential(impacts) {
-		q.judges = a.config.Judges
+	q := a.judgedBy(consequential(impacts), tier)
+	q.asks = []interlock.JudgeQuestion{{Subject: interlock.JudgeAction, Payload: payload, Class: classOf(impacts)}}
+	if objective != "" && goesOut(impacts) {
+		output, err := a.output(objective, string(payload))
+		if err != nil {
+			return nil, err
+		}
+		q.asks = append(q.asks, output)
 	}
+	q.key, err = q.digest(struct {
+		Action  interlock.Digest   `json:"action"`
+		Impacts []interlock.Impact `json:"impacts"`
+	}{about, impacts})
+	return q, err
+}
+
+// judgedBy is an inquiry with those it is for. Much depends on what is of high consequence, so that all judges are heard of it; at tier
+// 3, where agents act by themselves, one model's word is not enough even where only one is configured (EC-3.3).
+func (a *Admission) judgedBy(consequence bool, tier int) *inquiry {
+	if !consequence {
+		return &inquiry{judges: a.config.Judges[:1]}
+	}
+	q := &inquiry{judges: a.config.Judges, alone: tier >= 3}
+	for _, judge := range q.judges[1:] {
+		if judge.Identity().Model != q.judges[0].Identity().Model {
+			q.alone = false
+		}
+	}
+	return q
+}
+
+// digest names an inquiry by all that its answer depends on.
+func (q *inquiry) digest(about any) (interlock.Digest, error) {
 	identities := make([]interlock.JudgeIdentity, len(q.judges))
 	for n, judge := range q.judges {
 		identities[n] = judge.Identity()
 	}
-	q.key, err = strictjson.Digest("interlock/inquiry/v1", struct {
-		Action  interlock.Digest          `json:"action"`
-		Impacts []interlock.Impact        `json:"impacts"`
-		Shown   string                    `json:"shown"`
-		Judges  []interlock.JudgeIdentity `json:"judges"`
-	}{about, impacts, string(payload), identities})
-	return q, err
+	shown := make([]string, len(q.asks))
+	for n := range q.asks {
+		shown[n] = string(q.asks[n].Subject) + " " + string(q.asks[n].Payload)
+	}
+	return strictjson.Digest("interlock/inquiry/v1", struct {
+		About  any                       `json:"about"`
+		Shown  []string                  `json:"shown"`
+		Judges []interlock.JudgeIdentity `json:"judges"`
+	}{about, shown, identities})
 }
 
 // consequential reports whether a second judge is heard as well: of another provider, it makes the first one's mistakes less often
@@ -141,17 +178,26 @@ func classOf(impacts []interlock.Impact) string {
 }
 
 // unheard returns the error that ends a commit where judges have to be heard of a decision first, and takes what they said of another away.
-func (a *Admission) unheard(p *Case, analysis impact.Analysis, d *interlock.Decision) error {
-	q, err := a.inquire(p, p.Action, analysis, d)
-	if err != nil || q == nil || q.key == p.judging.key || p.judging.gaveUp() {
+func (a *Admission) unheard(p *Case, analysis impact.Analysis, d *interlock.Decision, standing ledger.Standing) error {
+	tier := p.under.Rules.TierFor(agentOf(p.Requester, standing))
+	q, err := a.inquire(p, analysis, d, objective(p, tier, standing), tier)
+	if err != nil {
 		return err
 	}
-	if p.judging.asked >= maxInquiries {
-		p.judging.key = q.key
-		p.judging.said = []interlock.Judgment{{Judge: q.judges[0].Identity().Name, Failure: interlock.JudgeMoved}}
+	return p.judging.needs(q)
+}
+
+// needs returns errUnheard where what was said is not about the question that there is now.
+func (j *judging) needs(q *inquiry) error {
+	if q == nil || q.key == j.key || j.gaveUp() {
+		return nil
+	}
+	if j.asked >= maxInquiries {
+		j.key = q.key
+		j.said = []interlock.Judgment{{Judge: q.judges[0].Identity().Name, Failure: interlock.JudgeMoved}}
 		return errUnheard // and decided once more, with that
 	}
-	p.judging.want = q
+	j.want = q
 	return errUnheard
 }
 
@@ -164,7 +210,7 @@ func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*inquiry, []l
 		return nil, nil
 	}
 	d := interlock.Decision{Mode: p.under.Mode}
-	q, err := a.inquire(p, p.Action, analysis, &d)
+	q, err := a.inquire(p, analysis, &d, "", 0)
 	if err != nil || q == nil {
 		return nil, nil // evaluating it finds the same, and says so
 	}
@@ -172,51 +218,52 @@ func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*inquiry, []l
 }
 
 // recall takes what judges said before as what they say now, if it still stands.
-func (p *Case) recall(q *inquiry, known ledger.JudgedBody, now time.Time) {
-	if q == nil || p.judging.key != "" || known.Key != q.key || !known.Counts(now) {
+func (j *judging) recall(q *inquiry, known ledger.JudgedBody, now time.Time) {
+	if q == nil || j.key != "" || known.Key != q.key || !known.Counts(now) {
 		return
 	}
-	p.judging.key, p.judging.said = q.key, slices.Clone(known.Judgments)
-	for n := range p.judging.said {
-		p.judging.said[n].Remembered = true
+	j.key, j.said = q.key, slices.Clone(known.Judgments)
+	for n := range j.said {
+		j.said[n].Remembered = true
 	}
 }
 
 // consult asks judges what a commit found they have to be asked, and reports whether the decision is to be made again. Nobody is asked
 // while rows are held, so that one slow judge keeps no other agent waiting.
-func (a *Admission) consult(ctx context.Context, p *Case, err error) bool {
+func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judging, err error) bool {
 	if !errors.Is(err, errUnheard) {
 		return false
 	}
-	q := p.judging.want
+	q := j.want
 	if q == nil {
 		return true
 	}
-	p.judging.want = nil
-	p.judging.asked++
+	j.want = nil
+	j.asked++
 	known, _, failed := a.config.Store.Load(ctx, key(ledger.Judged, string(q.key)))
 	if failed == nil {
 		for _, row := range known {
 			if body, is := row.Value.(ledger.JudgedBody); is {
-				p.judging.key = ""
-				p.recall(q, body, a.config.Now().UTC())
+				j.key = ""
+				j.recall(q, body, a.config.Now().UTC())
 			}
 		}
 	}
-	if p.judging.key == q.key {
+	if j.key == q.key {
 		return true
 	}
-	taken, enough, failed := a.reserve(ctx, p, q)
+	taken, enough, failed := a.reserve(ctx, by, q)
 	switch {
 	case failed != nil: // what can't be recorded is not done either, and its decision says so
-		p.judging.key, p.judging.said = q.key, unheardAll(q, interlock.JudgeUnavailable)
+		j.key, j.said = q.key, unheardAll(q, interlock.JudgeUnavailable)
 	case !enough:
-		p.judging.key, p.judging.said = q.key, unheardAll(q, interlock.JudgeSpent)
+		j.key, j.said = q.key, unheardAll(q, interlock.JudgeSpent)
 	default:
-		p.judging.key, p.judging.said, p.judging.fresh = q.key, a.hearJudges(ctx, q), true
+		j.key, j.said, j.fresh = q.key, a.hearJudges(ctx, q), true
+		a.judgesFilled(ctx, j.said)
 		if taken != nil {
-			taken.said = p.judging.said
-			p.judging.reserved = append(p.judging.reserved, taken)
+			taken.said = j.said
+			j.reserved = append(j.reserved, taken)
 		}
 	}
 	return true
@@ -232,32 +279,49 @@ func (a *Admission) hearJudges(ctx context.Context, q *inquiry) []interlock.Judg
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-judgeReserve))
 		defer cancel()
 	}
-	said := make([]interlock.Judgment, len(q.judges))
+	said := make([]interlock.Judgment, len(q.asks)*len(q.judges))
 	var wait sync.WaitGroup
-	for n, judge := range q.judges {
+	for n := range said {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			said[n] = heardOf(ctx, judge, q.asks)
+			said[n] = heardOf(ctx, q, n)
 		}()
 	}
 	wait.Wait()
+	if q.alone {
+		said = append(said, interlock.Judgment{Judge: q.judges[0].Identity().Name, Verdict: interlock.Deny, Failure: interlock.JudgeAlone})
+	}
 	for n := range said { // its words are recorded and may be shown
 		said[n].Reason = bounded(a.redact(bounded(said[n].Reason, 4*maxDetail)), maxDetail)
 	}
 	return said
 }
 
-// heardOf asks one judge. What it says is made fit to be recorded, and a panic of its client is a failure like any other.
-func heardOf(ctx context.Context, judge interlock.Judge, q interlock.JudgeQuestion) (said interlock.Judgment) {
-	name := judge.Identity().Name
+// each is one judge with one question, of as many as there are of both together.
+func (q *inquiry) each(n int) (interlock.Judge, interlock.JudgeQuestion) {
+	return q.judges[n%len(q.judges)], q.asks[n/len(q.judges)]
+}
+
+// subjectOf is a question's subject as it stands in judgments, where an action needs no word.
+func subjectOf(asks interlock.JudgeQuestion) interlock.JudgeSubject {
+	if asks.Subject == interlock.JudgeAction {
+		return ""
+	}
+	return asks.Subject
+}
+
+// heardOf asks one judge one thing. What it says is made fit to be recorded, and a panic of its client is a failure like any other.
+func heardOf(ctx context.Context, q *inquiry, n int) (said interlock.Judgment) {
+	judge, asks := q.each(n)
+	name, subject := judge.Identity().Name, subjectOf(asks)
 	defer func() {
 		if recover() != nil {
-			said = interlock.Judgment{Judge: name, Failure: interlock.JudgeUnavailable}
+			said = interlock.Judgment{Judge: name, Subject: subject, Failure: interlock.JudgeUnavailable}
 		}
 	}()
-	said = judge.Ask(ctx, q)
-	said.Judge, said.Remembered = name, false
+	said = judge.Ask(ctx, asks)
+	said.Judge, said.Subject, said.Remembered = name, subject, false
 	denies := said.Verdict == interlock.Deny && said.Rule != "" && said.Layer >= 1 && said.Layer <= 4
 	if said.Failure == "" && said.Verdict != interlock.Allow && !denies {
 		said.Failure = interlock.JudgeMalformed
@@ -268,10 +332,9 @@ func heardOf(ctx context.Context, judge interlock.Judge, q interlock.JudgeQuesti
 	return said
 }
 
-// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models change, an Allow for a
-// while. An answer that failed is none.
-func (a *Admission) judged(p *Case, now time.Time) []ledger.Row {
-	j := &p.judging
+// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models
+// change, an Allow for a while. An answer that failed is none.
+func (a *Admission) judged(j *judging, now time.Time) []ledger.Row {
 	rows := j.settled(now)
 	if !j.fresh || len(j.said) == 0 || slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
 		return rows

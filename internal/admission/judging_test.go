@@ -18,13 +18,18 @@ import (
 // A bench is a judge that says what the test has it say, and remembers what it was shown.
 type bench struct {
 	name  string
+	model string // m1, unless it is set
 	guard sync.Mutex
 	shown []string
 	says  func(payload string) interlock.Judgment
 }
 
 func (b *bench) Identity() interlock.JudgeIdentity {
-	return interlock.JudgeIdentity{Name: b.name, Model: "m1", GroundRules: "sha256:01"}
+	model := b.model
+	if model == "" {
+		model = "m1"
+	}
+	return interlock.JudgeIdentity{Name: b.name, Model: model, GroundRules: "sha256:01"}
 }
 
 func (b *bench) Ask(_ context.Context, q interlock.JudgeQuestion) interlock.Judgment {

@@ -40,10 +40,12 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 		return plan, err
 	}
 	var g ground
-	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (_ ground, err error) {
+	var heard judging
+	read := func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = a.groundOf(ctx, load, by)
 		return g, err
-	}, func(standing ledger.Standing) (ledger.Change, error) {
+	}
+	build := func(standing ledger.Standing) (ledger.Change, error) {
 		now := a.config.Now().UTC().Truncate(time.Microsecond)
 		if err := inOffice(by, standing, now); err != nil {
 			return ledger.Change{}, err
@@ -52,11 +54,16 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 		if basis := basisOf(who, standing, now); basis == nil || basis.Wrong != "" || basis.Run != q.Run {
 			return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/run", "is no open run of this agent; register it, POST /v1/runs")
 		}
-		p := planning{Admission: a, ctx: ctx, under: under, who: who, steps: steps, standing: standing, recent: g.recent.Actions, now: now}
+		p := planning{Admission: a, ctx: ctx, under: under, who: who, steps: steps, standing: standing, recent: g.recent.Actions, now: now,
+			judging: &heard}
 		change := ledger.Change{Version: standing.Version}
 		plan, err = p.into(&change)
 		return change, err
-	})
+	}
+	_, err = a.commitOn(ctx, false, read, build)
+	for a.consult(ctx, by, &heard, err) {
+		_, err = a.commitOn(ctx, false, read, build)
+	}
 	if errors.Is(err, errUnchanged) {
 		return plan, nil
 	}
@@ -129,6 +136,8 @@ type planning struct {
 	standing ledger.Standing
 	recent   []interlock.PastAction
 	now      time.Time
+	judging  *judging
+	admin    bool // a judge objects, so that only an admin may acknowledge it
 }
 
 // into adds to a change what becomes of the plan, and gives it. Nothing is added where it stands as it is.
@@ -139,7 +148,7 @@ func (p *planning) into(change *ledger.Change) (interlock.Plan, error) {
 	}
 	was, there := p.standing.Plan(p.who.Agent, p.who.Run)
 	request := p.standing.Requests[was.Request]
-	if there && was.Digest == digest && was.Ruleset == p.under.Rules.Digest() {
+	if there && was.Digest == digest && was.Ruleset == p.under.Rules.Digest() && !(was.Status == interlock.PlanRefused && unheardOf(was)) {
 		switch {
 		case was.Status != interlock.PlanWaiting:
 			return was, errUnchanged
@@ -171,6 +180,7 @@ func (p *planning) into(change *ledger.Change) (interlock.Plan, error) {
 		plan.Request = asked.ID
 		change.Writes = append(change.Writes, ledger.Rows(asked)...)
 	}
+	change.Writes = append(change.Writes, p.Admission.judged(p.judging, p.now)...)
 	return plan, p.write(change, plan)
 }
 
@@ -197,7 +207,7 @@ func (p *planning) accepted(plan interlock.Plan, request interlock.ApprovalReque
 // write adds a plan to a change, with its event.
 func (p *planning) write(change *ledger.Change, plan interlock.Plan) error {
 	change.Writes = append(change.Writes, ledger.Rows(plan)...)
-	return p.append(change, interlock.EventPlan, p.who, "agent", auditlog.PlanRecord{Plan: plan})
+	return p.append(change, interlock.EventPlan, p.who, "agent", auditlog.PlanRecord{Plan: plan, Judgments: p.judging.said})
 }
 
 // digest names the plan by all that was handed over of it.
@@ -242,7 +252,11 @@ func (p *planning) ask(plan interlock.Plan) (interlock.ApprovalRequest, error) {
 		return interlock.ApprovalRequest{}, err
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: plan.Digest, Ruleset: plan.Ruleset, Requester: p.who, Nonce: nonce,
-		Created: p.now, Expires: p.now.Add(p.config.ApprovalTTL), Display: p.display(plan), Status: interlock.RequestPending}
+		Created: p.now, Expires: p.now.Add(p.config.ApprovalTTL), Display: p.display(plan), Status: interlock.RequestPending,
+		Judged: p.judging.said}
+	if p.admin {
+		request.Obligations = []interlock.Obligation{{Type: interlock.ObligationAdmin}}
+	}
 	for _, o := range plan.Objections {
 		if o.Verdict == interlock.Ask {
 			request.Reason, request.Rule = o.Reason, o.Rule

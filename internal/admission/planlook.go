@@ -41,6 +41,9 @@ func (p *planning) look(digest interlock.Digest) (interlock.Plan, error) {
 		return plan, err
 	}
 	plan.Objections = append(plan.Objections, sums...)
+	if err := p.judged(&plan, decided); err != nil {
+		return plan, err
+	}
 	plan.Status = interlock.PlanAccepted
 	for _, o := range plan.Objections {
 		switch {
@@ -64,6 +67,7 @@ func (p *planning) step(s interlock.PlannedStep, recent []interlock.PastAction) 
 	c := Case{Proposal: interlock.Proposal{Action: s.Action, Requester: p.who, View: p.view(s.Action), Door: "plan", CanAsk: true},
 		Recent: recent, under: p.under}
 	c.Sandboxed = true // whether it will be is for the step's own decision
+	c.judging.said = eachJudged
 	c.stop, _ = p.killed(&p.standing, p.now)
 	analysis := p.under.analyse(&c)
 	d = p.under.judge(&c, analysis, p.standing, nil, p.now).Decision

@@ -105,7 +105,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
-		p.recall(asked, g.judged, now)
+		p.judging.recall(asked, g.judged, now)
 		if err := p.lookedAt(&g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
@@ -177,7 +177,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return change, a.alert(&change, p.Requester, invalid)
 	}
 	receipt, err := a.commitOn(ctx, true, on, build)
-	for p.objects(err) || a.healed(ctx, &p, err) || a.consult(ctx, &p, err) {
+	for p.objects(err) || a.healed(ctx, &p, err) || a.consult(ctx, p.Requester, &p.judging, err) {
 		receipt, err = a.commitOn(ctx, false, on, build)
 	}
 	if errors.Is(err, errUnsure) {
@@ -258,7 +258,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 		decision = judge(limits)
 	}
 	if err == nil {
-		err = a.unheard(p, analysis, &decision.Decision)
+		err = a.unheard(p, analysis, &decision.Decision, standing)
 	}
 	return decision, invalid, err
 }
@@ -349,7 +349,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
 			At: now})...)
 	}
-	change.Writes = append(change.Writes, a.judged(&p, now)...)
+	change.Writes = append(change.Writes, a.judged(&p.judging, now)...)
 	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)
 	if p.Requester.Run != "" {
 		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
@@ -394,7 +394,7 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of}
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of, Judged: p.judging.said}
 	if within, level, timed := p.under.review(d); timed {
 		request.Expires, request.Review = now.Add(within), level
 	}

@@ -48,10 +48,12 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 	}
 	on := func(ctx context.Context, load loader) (ground, error) { return a.groundOfEnd(ctx, load, id) }
 	var g ground
-	_, err = a.commitOn(ctx, false, func(ctx context.Context, load loader) (_ ground, err error) {
+	var heard judging
+	read := func(ctx context.Context, load loader) (_ ground, err error) {
 		g, err = on(ctx, load)
 		return g, err
-	}, func(standing ledger.Standing) (ledger.Change, error) {
+	}
+	build := func(standing ledger.Standing) (ledger.Change, error) {
 		at := slices.IndexFunc(g.named, func(r interlock.Run) bool { return r.ID == id })
 		if at < 0 || !mayEnd(by.Agent, g.named[at]) {
 			return ledger.Change{}, noSuchRun()
@@ -72,14 +74,22 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 				run.Status, end.Result = interlock.RunIncomplete, nil // whatever it says
 			} else if err := fitsOutput(run.Output, end.Result); err != nil {
 				return ledger.Change{}, err
+			} else if err := a.reviewed(run, end.Result, standing, &heard); err != nil {
+				return ledger.Change{}, err
 			}
 		}
 		if run.Status != interlock.RunIncomplete {
 			run.Status, run.Why = end.Status, end.Why
 		}
 		run.Ended, run.By = a.config.Now().UTC().Truncate(time.Microsecond), by.Agent
-		return a.ended(run, end, by, standing)
-	})
+		change, err := a.ended(run, end, by, standing, heard.said)
+		change.Writes = append(change.Writes, a.judged(&heard, run.Ended)...)
+		return change, err
+	}
+	_, err = a.commitOn(ctx, false, read, build)
+	for a.consult(ctx, by, &heard, err) {
+		_, err = a.commitOn(ctx, false, read, build)
+	}
 	if errors.Is(err, errUnchanged) {
 		err = nil
 	}
@@ -180,9 +190,10 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 }
 
 // ended is the change that ends a run: the run, what is counted, the questions it has put, and its event.
-func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.Requester, standing ledger.Standing) (ledger.Change, error) {
+func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.Requester, standing ledger.Standing,
+	said []interlock.Judgment) (ledger.Change, error) {
 	change := ledger.Change{Version: standing.Version}
-	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain,
+	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain, Judgments: said,
 		Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
 			standing)).Accountable}
 	if len(end.Result) > 0 {

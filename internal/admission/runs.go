@@ -107,9 +107,11 @@ func (a *Admission) refuseRun(ctx context.Context, by interlock.Requester, cause
 	if !errors.As(cause, &refused) || by.Agent == "" {
 		return cause
 	}
-	change := ledger.Change{}
-	err := a.append(&change, interlock.EventRefusal, by, "agent",
-		auditlog.RefusalRecord{Door: "runs", Code: string(refused.Code), Reason: reason(refused)})
+	change, record := ledger.Change{}, auditlog.RefusalRecord{Door: "runs", Code: string(refused.Code), Reason: reason(refused)}
+	if result := (*unfit)(nil); errors.As(cause, &result) {
+		change.Writes, record.Judgments = result.rows, result.said
+	}
+	err := a.append(&change, interlock.EventRefusal, by, "agent", record)
 	if err == nil && refused.Code == interlock.CodeLimited {
 		err = a.alarm(&change, by, "run-limited", reason(refused))
 	}

@@ -79,6 +79,9 @@ func (a *Admission) Signal(ctx context.Context, observer string, s interlock.Sig
 			return answer, err
 		}
 		answer.Tightened = ledger.HoldName(t.Scope, t.Key)
+		if err := a.contextsTogether(ctx); err != nil {
+			return answer, err
+		}
 	}
 	if s.Kind == interlock.SignalHealth && level.Severity == limit.Critical {
 		on, err := a.lose(ctx, s.Agent, "does not answer, as an observer tells")
@@ -138,6 +141,7 @@ func signalTightens(s interlock.Signal, level limit.Level, tier int) (t Tighteni
 	}
 	switch s.Kind {
 	case interlock.SignalContext:
+		t.Trigger = phase.TriggerContext
 		return t, tier >= 2
 	case interlock.SignalQuality:
 		t.Scope, t.Key, t.Trigger = ledger.HoldBreaker, ledger.HoldName(ledger.HoldAgent, s.Agent), phase.TriggerQuality

@@ -386,18 +386,24 @@ type RefusalRecord struct {
 	Code    string
 	Reason  string
 	Request string // id of the approval request, if it was about one
+
+	Judgments []interlock.Judgment // what judges said of what was refused; their words redacted
 }
 
 // Payload renders the record.
 func (r RefusalRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 4 << 10}
 	return payload("a refusal", struct {
-		Door    string    `json:"door,omitempty"`
-		Code    string    `json:"code"`
-		Reason  string    `json:"reason"`
-		Request string    `json:"request,omitempty"`
-		Cut     []cutWire `json:"truncated,omitempty"`
-	}{c.text("door", r.Door), c.text("code", r.Code), c.text("reason", r.Reason), c.text("request", r.Request), c.cut})
+		Door    string `json:"door,omitempty"`
+		Code    string `json:"code"`
+		Reason  string `json:"reason"`
+		Request string `json:"request,omitempty"`
+
+		Judgments []interlock.Judgment `json:"judgments,omitempty"`
+
+		Cut []cutWire `json:"truncated,omitempty"`
+	}{c.text("door", r.Door), c.text("code", r.Code), c.text("reason", r.Reason), c.text("request", r.Request), c.judgments(r.Judgments),
+		c.cut})
 }
 
 // An AlertRecord is something an operator should look at.

@@ -25,7 +25,8 @@ type PlanStep struct {
 
 // A PlanRecord is what a run is to do, as it was looked at; or that a person has acknowledged it.
 type PlanRecord struct {
-	Plan interlock.Plan // redacted
+	Plan      interlock.Plan       // redacted
+	Judgments []interlock.Judgment // what judges said of it as a whole; their words redacted
 }
 
 // Payload renders the record.
@@ -37,9 +38,10 @@ func (r PlanRecord) Payload() (json.RawMessage, error) {
 		p.Steps[n].Says, p.Steps[n].MadeGood = c.text("says", p.Steps[n].Says), c.text("compensation", p.Steps[n].MadeGood)
 	}
 	return payload("a plan", struct {
-		Plan interlock.Plan `json:"plan"`
-		Cut  []cutWire      `json:"truncated,omitempty"`
-	}{p, c.cut})
+		Plan      interlock.Plan       `json:"plan"`
+		Judgments []interlock.Judgment `json:"judgments,omitempty"`
+		Cut       []cutWire            `json:"truncated,omitempty"`
+	}{p, c.judgments(r.Judgments), c.cut})
 }
 
 // An UnlockRecord says that a commitment that was locked may be decided anew, on whose order, and how often it had gone to and fro.

@@ -14,6 +14,8 @@ type RunRecord struct {
 	Requests    []string         // questions that were withdrawn with it
 	Uncertain   []string         // what its agent says is not certain; redacted
 	Last        bool             // the task failed as often as it may be tried, and is not tried again
+
+	Judgments []interlock.Judgment // what judges said of the result; their words redacted
 }
 
 // Payload renders the record.
@@ -25,7 +27,9 @@ func (r RunRecord) Payload() (json.RawMessage, error) {
 		Requests    []string         `json:"withdrawn,omitempty"`
 		Uncertain   []string         `json:"uncertain,omitempty"`
 		Last        bool             `json:"not_tried_again,omitempty"`
-	}{r.Run, r.Accountable, r.Result, r.Requests, r.Uncertain, r.Last})
+
+		Judgments []interlock.Judgment `json:"judgments,omitempty"`
+	}{r.Run, r.Accountable, r.Result, r.Requests, r.Uncertain, r.Last, r.Judgments})
 }
 
 // A TurnRecord says that agents have taken one more turn of a conversation, or may take none.

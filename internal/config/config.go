@@ -193,7 +193,8 @@ type Config struct {
 	// the profile that `sandbox` names. `answers_as` is what the model calls itself in answers (default: as model), `seed` a number
 	// that is sent with each question (default: 0), `omit` what the server does not take: temperature, seed, format, or max_tokens
 	// where it is called max_completion_tokens. `timeout` (30s), `max_payload` (64KB; what is longer is for people),
-	// `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound it. `price_in` and `price_out` are for a
+	// `context` (32768) the tokens that its window holds, of which a
+	// question should take less than 85 %, `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound it. `price_in` and `price_out` are for a
 	// million tokens in `currency`, `price_cached` for those that the provider had kept (default: as price_in). `canary` is how
 	// judges are tested: `every` (15m), `deny` and `allow`, a command that each must deny and one that it must allow (default: one
 	// that sends keys away and deletes a home, and ls -l). `reasoning` declares what agents think with, each with `url`, `model` and

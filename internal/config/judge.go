@@ -141,6 +141,7 @@ type JudgeModel struct {
 	Timeout    Duration `json:"timeout,omitempty"`
 	MaxPayload Size     `json:"max_payload,omitempty"`
 	MaxTokens  int      `json:"max_answer_tokens,omitempty"`
+	Context    int      `json:"context,omitempty"`
 	InFlight   int      `json:"in_flight,omitempty"`
 	Waiting    *int     `json:"waiting,omitempty"` // unset: the default; 0: nobody waits
 
@@ -165,6 +166,7 @@ const (
 	JudgeTimeout    = Duration(30 * time.Second)
 	JudgePayload    = Size(64 << 10)
 	JudgeTokens     = 300
+	JudgeContext    = 32768
 	JudgeInFlight   = 8
 	JudgeWaiting    = 64
 	judgeCanary     = Duration(15 * time.Minute)
@@ -213,6 +215,9 @@ func (m JudgeModel) Filled() JudgeModel {
 	}
 	if m.MaxTokens == 0 {
 		m.MaxTokens = JudgeTokens
+	}
+	if m.Context == 0 {
+		m.Context = JudgeContext
 	}
 	if m.InFlight == 0 {
 		m.InFlight = JudgeInFlight

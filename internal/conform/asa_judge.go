@@ -21,6 +21,9 @@ type judgeServer struct {
 	mu     sync.Mutex
 	bodies []string
 	mode   string // how it misbehaves; empty: it does not
+
+	denies []string // it denies what holds all of these
+	tokens int      // that a question takes, as it says; 0: a thousand
 }
 
 // How a judge misbehaves.
@@ -91,8 +94,11 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := string(text)
 	j.mu.Lock()
 	j.bodies = append(j.bodies, body)
-	mode := j.mode
+	mode, refuses, tokens := j.mode, j.refuses(body), j.tokens
 	j.mu.Unlock()
+	if tokens == 0 {
+		tokens = 1000
+	}
 	canary := strings.Contains(body, "attacker.example")
 	says := judgeAllows
 	switch {
@@ -101,7 +107,7 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		mode = ""
 	case strings.Contains(body, `"ls -l\`), strings.Contains(body, `ls -l`):
 		mode = ""
-	case strings.Contains(body, denyFirst):
+	case refuses, strings.Contains(body, denyFirst):
 		says = fmt.Sprintf(judgeDenies, 1, "L1.integrity")
 	case strings.Contains(body, denyWord):
 		says = fmt.Sprintf(judgeDenies, 3, "L3.scope")
@@ -131,7 +137,7 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "object": "chat.completion", "model": "throw-away-1",
 		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": says}}},
-		"usage":   map[string]any{"prompt_tokens": 1000, "completion_tokens": 30}}) // a client that has gone needs none
+		"usage":   map[string]any{"prompt_tokens": tokens, "completion_tokens": 30}}) // a client that has gone needs none
 }
 
 // asaHouse is a home under profile asa with a judge, and an agent. The judge is the same for every check that names the same home.

@@ -64,7 +64,7 @@ func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, stan
 		one.Refused = err.Error()
 	}
 	if !c.may(r, reading) { // who may not read it may not answer it either
-		one.Reason = interlock.GeneralReason(one.Reason)
+		one.Reason, one.Judged = interlock.GeneralReason(one.Reason), nil
 		one.Display, one.Changes, one.Statement, one.Hash, one.Tried = "what exactly was proposed is not shown to your role\n", nil, "", "", nil
 	}
 	return one

@@ -28,10 +28,20 @@ func Judged(rules *ruleset.Ruleset, snapshot *interlock.Snapshot, found interloc
 		}
 		return nil
 	}
+	for _, subject := range []interlock.JudgeSubject{"", interlock.JudgePlan, interlock.JudgeOutput} {
+		out = append(out, judgedOf(snapshot.Judgments, subject, required)...)
+	}
+	return out
+}
+
+// judgedOf is what judges object to one subject. What they said of another says nothing about this one: that an action is harmless does
+// not make the output right that it carries.
+func judgedOf(said []interlock.Judgment, subject interlock.JudgeSubject, required bool) (out []interlock.Finding) {
 	allowed, denied := 0, 0
-	for n := range snapshot.Judgments {
-		j := &snapshot.Judgments[n]
+	for n := range said {
+		j := &said[n]
 		switch {
+		case !about(j, subject):
 		case j.Failure != "" || j.Verdict != interlock.Allow && j.Verdict != interlock.Deny:
 			out = append(out, judgeFailed(j))
 		case j.Verdict == interlock.Allow:
@@ -43,7 +53,7 @@ func Judged(rules *ruleset.Ruleset, snapshot *interlock.Snapshot, found interloc
 	}
 	if allowed > 0 && denied > 0 && !required {
 		for n := range out { // one judge's word stands against another's, so that a person decides (EC-3.3)
-			if f := &out[n]; f.Rule != ruleJudgeFailed {
+			if f := &out[n]; f.Rule != RuleUnheard {
 				f.Verdict, f.Layer, f.Obligations = interlock.Ask, max(f.Layer, 2), []interlock.Obligation{{Type: interlock.ObligationAdmin}}
 				f.Reason = "two judges disagree, so that an admin decides; " + f.Reason
 			}
@@ -52,7 +62,17 @@ func Judged(rules *ruleset.Ruleset, snapshot *interlock.Snapshot, found interloc
 	return out
 }
 
-const ruleJudgeFailed = "judge.unheard"
+// about reports whether a judgment is about a subject. One that names none that is known is about an action.
+func about(j *interlock.Judgment, subject interlock.JudgeSubject) bool {
+	of := j.Subject
+	if of != interlock.JudgePlan && of != interlock.JudgeOutput {
+		of = ""
+	}
+	return of == subject
+}
+
+// RuleUnheard is that of every finding that says that a judge was not heard.
+const RuleUnheard = "judge.unheard"
 
 // judgeDenies is a denial by a ground rule. What protects systems and secrets is denied; what is a matter of scope and manner an admin
 // may let pass, except where the profile wants the judge's Allow and nothing else.
@@ -68,14 +88,15 @@ func judgeDenies(j *interlock.Judgment, required bool) interlock.Finding {
 	return f
 }
 
-// judgeFailed says that a judge was not heard. That denies (ASA 9.1), but for what is only too long to be shown to it: that a person reads.
+// judgeFailed says that a judge was not heard. That denies (ASA 9.1), but for what is only too long to be shown to it, or lacks only a
+// second opinion: that a person reads.
 func judgeFailed(j *interlock.Judgment) interlock.Finding {
-	f := interlock.Finding{Gate: NameJudge, Rule: ruleJudgeFailed, Layer: 1, Verdict: interlock.Deny,
+	f := interlock.Finding{Gate: NameJudge, Rule: RuleUnheard, Layer: 1, Verdict: interlock.Deny,
 		Reason: "no judge was heard, and what should be judged is not done unheard", Tags: []string{"judge-" + string(j.Failure)}}
 	if why, known := unheard[j.Failure]; known {
 		f.Reason = why
 	}
-	if j.Failure == interlock.JudgeTooLong {
+	if j.Failure == interlock.JudgeTooLong || j.Failure == interlock.JudgeAlone {
 		f.Layer, f.Verdict, f.Obligations = 2, interlock.Ask, []interlock.Obligation{{Type: interlock.ObligationAdmin}}
 	}
 	return f
@@ -92,6 +113,7 @@ var unheard = map[interlock.JudgeFailure]string{
 	interlock.JudgeCanary:      "the judge failed its own test, and is not believed until it passes",
 	interlock.JudgeBreaker:     "the judge failed too often, and is not asked for a while",
 	interlock.JudgeSpent:       "what the judge may cost is used up, and what should be judged is not done unheard",
+	interlock.JudgeAlone:       "much depends on this, and no second judge with another model is configured, so that an admin looks at it",
 	interlock.JudgeMoved:       "what the judge was asked about changed while it was asked; try again",
 }
 

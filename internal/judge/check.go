@@ -33,6 +33,8 @@ func (c Config) check() error {
 		return wrong("timeout", "must be more than 0 and at most %v", maxTimeout)
 	case c.MaxPayload < 256 || c.MaxPayload > maxAllowed:
 		return wrong("max_payload", "must be from 256 bytes to 1 MB")
+	case c.Context != 0 && (c.Context < 1024 || c.Context > maxTokens):
+		return wrong("context", "must be from 1024 to %d tokens", maxTokens)
 	case c.MaxTokens < 32 || c.MaxTokens > maxOut:
 		return wrong("max_answer_tokens", "must be from 32 to %d", maxOut)
 	case c.InFlight < 1 || c.InFlight > maxInFlight:

@@ -57,6 +57,7 @@ type Config struct {
 	Timeout    time.Duration
 	MaxPayload int // bytes of a question; longer ones are for people
 	MaxTokens  int // of an answer
+	Context    int // tokens that the model's context window holds; 0: it is not watched
 	InFlight   int // questions at once
 	Waiting    int // and how many wait
 
@@ -232,10 +233,27 @@ func (c *Client) send(ctx context.Context, body []byte) interlock.Judgment {
 			spent += c.config.Price.cost(j.used)
 			j.TokensIn, j.TokensOut = j.used.tokensIn(), j.used.out
 		}
+		j.Judgment.Context = c.filled(j.used, len(body))
 		j.Cost = spent
 		j.Prompt = strictjson.DigestBytes(promptDomain, body)
 		return j.Judgment
 	}
+}
+
+// bytesPerToken is what a token is taken for where a server does not count: fewer bytes than texts have, so that it errs towards full.
+const bytesPerToken = 3
+
+// filled is how much of the model's own context window a question and its answer took, in percent. No question leaves anything behind for
+// the next, so that it is the whole of what the window holds (EC-2.17).
+func (c *Client) filled(used usage, sent int) int {
+	if c.config.Context <= 0 {
+		return 0
+	}
+	tokens := int64(sent/bytesPerToken + c.config.MaxTokens)
+	if used.plausible() {
+		tokens = used.tokensIn() + used.out
+	}
+	return int(min(tokens*100/int64(c.config.Context), 100))
 }
 
 // The domains of the digests that stand in a judgment.

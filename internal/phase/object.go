@@ -46,6 +46,7 @@ const (
 	TriggerProbe   = "half-open" // the one action that a half-open breaker let run was refused
 	TriggerLoss    = "loss"      // an agent that others need does not answer
 	TriggerHealed  = "healed"    // a backup has stood in for so long without being refused anything
+	TriggerContext = "context"   // most of a context window is used: an agent's, or the judge's
 	TriggerBox     = "time box"  // the time of a run is over
 )
 
