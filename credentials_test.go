@@ -48,7 +48,7 @@ func checkCredentials(t *testing.T, root fs.FS) []string {
 		}
 	}
 	for _, name := range repoFiles(t, root) {
-		if unsearched[name] != "" {
+		if unsearched[name] != "" || strings.HasSuffix(name, ".png") { // nobody reads a text in a picture's bytes
 			continue
 		}
 		text := string(read(t, root, name))

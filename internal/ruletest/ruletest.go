@@ -34,11 +34,13 @@ func (p Problem) String() string {
 
 // Snapshot is what rules are tested under: the guard profile, attended, a user whose project is /home/user/project and
 // an Interlock installed in the user's home. Names that hold the word prod are production beside the ruleset's own. It
-// would run in a sandbox, so that a rule which wants one is seen to ask.
+// would run in a sandbox, so that a rule which wants one is seen to ask, and a judge has nothing against it, so that what is seen is the
+// rule's.
 func Snapshot(rules *ruleset.Ruleset) interlock.Snapshot {
 	return interlock.Snapshot{
 		Version: 1, Mode: interlock.Enforcing, Profile: "guard", Attended: true, Sandboxed: true,
-		Agent: interlock.AgentRecord{ID: "test", Type: "test", Principal: "user"},
+		Judgments: []interlock.Judgment{{Judge: "test", Verdict: interlock.Allow}},
+		Agent:     interlock.AgentRecord{ID: "test", Type: "test", Principal: "user"},
 		View: interlock.View{Home: "/home/user", Workspace: "/home/user/project", User: "user",
 			Self: []string{"/home/user/.local/bin/interlock", "/home/user/.local/share/interlock", "/home/user/.config/interlock",
 				"/run/user/1000/interlock.sock"},
