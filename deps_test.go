@@ -114,7 +114,8 @@ auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal, test/otel, test/system
+std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
+std only                                                < test/otel, test/system
 std only                                                < bench/redteam, bench/mutants, release
 github.com/yuin/goldmark                                < docs/generator
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)

@@ -71,7 +71,8 @@ func (b *bench) judgedHome(name string, after time.Duration, judge bool) (*embed
 
 // judged measures what a judge costs beside the time that it takes itself.
 func judged(b *bench) error {
-	fmt.Fprint(b.out, "\n## The judge\n\nThe same decisions in process, durable, of one caller: without a judge; with one whose answer is remembered; with one "+
+	fmt.Fprint(b.out, "\n## The judge\n\nThe same decisions in process, durable, of one caller: without a judge; with one whose "+
+		"answer is remembered; with one "+
 		"that answers at once over HTTP on this machine, beside such an exchange alone. Then 500 callers, whose judge takes 500 ms. "+
 		"Budgets: around a call at most 300 µs at the median; a remembered answer at most 20 µs more than none; 500 in flight at least 900/s in at "+
 		"most 300 MB.\n\n")

@@ -75,7 +75,8 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, judge, http, fair, stop, mcp, gateway, gateway-http, sandbox, "+
+	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, judge, http, fair, stop, mcp, "+
+		"gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
 	open := flag.Duration("open", 0, "how long the part stop keeps up its open load; half a minute if it is not given")

@@ -74,7 +74,8 @@ func (d *day) contained(ctx context.Context) error {
 		d.wait(4 * time.Second)
 	}
 	about := interlock.Requester{Agent: "scraper"}
-	if err := d.give(ctx, quorum.OfOrder(d.order(interlock.VerbTripBreaker, "agent:scraper", "", "it tries the same thing again and again"), about)); err != nil {
+	if err := d.give(ctx, quorum.OfOrder(d.order(interlock.VerbTripBreaker, "agent:scraper", "",
+		"it tries the same thing again and again"), about)); err != nil {
 		return err
 	}
 	d.wait(time.Minute)
@@ -100,8 +101,9 @@ func (d *day) plan(ctx context.Context) error {
 	}
 	push := step("git push --force origin release-1.43")
 	push.Compensation = &interlock.Action{Kind: interlock.KindShell, Input: "git push --force origin release-1.42:release-1.43", Dir: projectDir}
-	plan, err := d.SubmitPlan(ctx, by, interlock.PlanRequest{Run: run.ID, Steps: []interlock.PlannedStep{step("go build ./cmd/shop"), step("go test ./..."),
-		push, step("npm publish --access public")}})
+	plan, err := d.SubmitPlan(ctx, by, interlock.PlanRequest{Run: run.ID,
+		Steps: []interlock.PlannedStep{step("go build ./cmd/shop"), step("go test ./..."),
+			push, step("npm publish --access public")}})
 	d.planID = plan.ID
 	return err
 }
@@ -122,7 +124,8 @@ func (d *day) undo(ctx context.Context) error {
 		return err
 	}
 	detail := admission.RollbackDetail{Size: plan.Size, Plan: digest, Hold: []string{}}
-	order := d.order(interlock.VerbBeginRollback, admission.RollbackSubject(seed), detail.String(), "the prices came from a page that was tampered with")
+	order := d.order(interlock.VerbBeginRollback, admission.RollbackSubject(seed), detail.String(),
+		"the prices came from a page that was tampered with")
 	d.rollback = admission.RollbackID(order.ID)
 	given, err := d.sign(quorum.OfOrder(order, interlock.Requester{}))
 	if err == nil {

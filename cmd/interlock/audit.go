@@ -173,7 +173,7 @@ type auditVerifyCommand struct {
 	Key        string   `help:"The log's public key. Default: log.pub in the home directory; better, a copy kept elsewhere." type:"path" placeholder:"FILE"`
 	Checkpoint []string `help:"A checkpoint or receipt kept elsewhere that the log must contain; may be given more than once." type:"path" placeholder:"FILE"`
 	Cosigned   int      `help:"Require that so many witnesses have cosigned a head of the log." placeholder:"N"`
-	Witness    []string `help:"A witness's public key, or a file with it; may be given more than once. Default: those of the settings." placeholder:"KEY"`
+	Witness    []string `help:"A witness's public key, or a file with it. May be repeated. Default: those of the settings." placeholder:"KEY"`
 	From       string   `help:"An exported copy instead of the store: a directory or a file of JSON lines." type:"path" placeholder:"PATH"`
 	JSON       bool     `name:"json" help:"Print one JSON object."`
 	archiveFlags

@@ -23,7 +23,8 @@ type digestCommand struct {
 // Help is what `interlock digest --help` adds.
 func (digestCommand) Help() string {
 	return "It is made of the log alone, and names agents, rules, tools and hosts and nothing that an action or a person said. A tool or a host\n" +
-		"is new that nobody used in the two weeks before. Some of what was permitted is named for a second look: --since 7d once a week. `digest_at` in the settings has a running server tell people of it once a day."
+		"is new that nobody used in the two weeks before. Some of what was permitted is named for a second look: --since 7d once a " +
+		"week. `digest_at` in the settings has a running server tell people of it once a day."
 }
 
 // Run prints a digest.

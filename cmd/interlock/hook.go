@@ -25,7 +25,7 @@ import (
 type hookCommand struct {
 	Agent    string        `help:"The harness: claude, codex, gemini, qwen, cursor, copilot, opencode, windsurf or cline." required:"" placeholder:"NAME"`
 	Event    string        `help:"The event this command is registered for; used where the payload names none or can't be read." placeholder:"EVENT"`
-	Socket   string        `help:"The socket of the system's server, which runs as a user of its own. Default: this user's own, or the system's where this user has no store." type:"path" placeholder:"FILE"`
+	Socket   string        `help:"Socket of the server. Default: this user's own, or the system's without a store." type:"path" placeholder:"FILE"`
 	Deadline time.Duration `help:"Refuse when no decision was made by then. Keep it below the harness's own timeout." default:"5s"`
 }
 

@@ -13,7 +13,7 @@ import (
 
 // settingsFlags are shared by install and uninstall.
 type settingsFlags struct {
-	Harness string `arg:"" optional:"" help:"claude, codex, gemini, qwen, cursor, copilot or opencode; with --print also windsurf or cline; or gateway, for a client's MCP servers."`
+	Harness string `arg:"" optional:"" help:"claude, codex, gemini, qwen, cursor, copilot, opencode; with --print windsurf or cline; or gateway."`
 	Client  string `help:"With gateway: whose servers; claude-code, claude-desktop, cursor, vscode, codex, windsurf, gemini, qwen, copilot or opencode." placeholder:"NAME"`
 	Project string `help:"Edit the settings of the project in this directory instead of the user's." type:"existingdir" placeholder:"DIR"`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and change nothing."`

@@ -17,7 +17,7 @@ import (
 )
 
 type judgeTestCommand struct {
-	Corpus  string `help:"Labelled cases instead of those that ship: lines of JSON with id, kind, input and label, also gzipped." type:"path" placeholder:"FILE"`
+	Corpus  string `help:"Labelled cases instead of those that ship: lines of JSON, also gzipped." type:"path" placeholder:"FILE"`
 	First   int    `help:"Only the first N cases." placeholder:"N"`
 	Repeat  int    `help:"Ask each case N times, to see whether it is answered alike." default:"1" placeholder:"N"`
 	Brief   bool   `help:"Ask about the first and the last turn of a session only."`

@@ -9,7 +9,7 @@ import (
 
 type judgeWhatIf struct {
 	pastFlags
-	Since string `help:"Only what was decided from then on: a length of time ago (90m, 8h, 7d) or a time as 2006-01-02T15:04:05Z." default:"7d" placeholder:"TIME"`
+	Since string `help:"Only what was decided since: 90m, 8h, 7d ago, or a time as 2006-01-02T15:04:05Z." default:"7d" placeholder:"TIME"`
 	Agent string `help:"Only what this agent did." placeholder:"NAME"`
 	Most  int    `help:"Ask about no more than this many different actions." default:"200" placeholder:"N"`
 	Allow bool   `name:"allow-stricter" help:"Exit 0 although something would be denied that was not."`

@@ -66,10 +66,13 @@ const (
 func returnIdleMemory(ctx context.Context) {
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	var heap heapUse
 	for {
 		metrics.Read(sample)
+		if os.Getenv("GOMEMLIMIT") == "" {
+			debug.SetMemoryLimit(memoryFor(sample[1].Value.Uint64()))
+		}
 		if heap.idle(sample[0].Value.Uint64()) {
 			runtime.GC() // what pools keep goes at the second collection
 			debug.FreeOSMemory()
@@ -82,6 +85,10 @@ func returnIdleMemory(ctx context.Context) {
 		}
 	}
 }
+
+// memoryFor is from how much memory on the heap may no longer grow freely, by what of it lives: a limit that is close to that would have
+// the collector work without end.
+func memoryFor(live uint64) int64 { return max(mostMemory, int64(live+live/2)+64<<20) }
 
 // A heapUse is how much a process had allocated since its start, in bytes, when it was last looked at and when memory was last
 // given back.

@@ -26,8 +26,8 @@ import (
 
 type upCommand struct {
 	Control      string   `help:"Loopback address of the control door, through which other systems stop everything. Default: none." placeholder:"ADDR"`
-	AgentsSocket string   `name:"agents-socket" help:"Where this runs as a user of its own: a socket for the hooks of other users. Default: none." type:"path" placeholder:"FILE"`
-	AgentsGroup  string   `name:"agents-group" help:"The group whose users may connect to that socket. Default: the group of this process." placeholder:"NAME"`
+	AgentsSocket string   `name:"agents-socket" help:"A socket for the hooks of other users. Default: none." type:"path" placeholder:"FILE"`
+	AgentsGroup  string   `name:"agents-group" help:"Group whose users may connect there. Default: this process's." placeholder:"NAME"`
 	Listen       string   `help:"Loopback address of the HTTP API, or off. Default: 127.0.0.1:7433." placeholder:"ADDR"`
 	CheckpointTo []string `help:"File or HTTPS URL that gets every new signed checkpoint; may be given more than once." placeholder:"TARGET"`
 	MCPEndpoints string   `name:"mcp-endpoints" help:"Tools at /mcp: semantic (one for each kind of operation) or single (one)." enum:"semantic,single" default:"semantic" placeholder:"MODE"`

@@ -82,8 +82,8 @@ func (c *witnessKeyCommand) Run(p *program) error {
 
 type witnessServeCommand struct {
 	witnessDir
-	Logs    string `help:"The logs that are cosigned: a file with a log's public key (its log.pub) on each line." required:"" type:"path" placeholder:"FILE"`
-	Listen  string `help:"Where it answers; an address that other machines reach takes --tls-cert and --tls-key." default:"127.0.0.1:7435" placeholder:"ADDR"`
+	Logs    string `help:"File with the public key of each log that is cosigned on a line." required:"" type:"path" placeholder:"FILE"`
+	Listen  string `help:"Where it answers; beyond this machine it takes TLS." default:"127.0.0.1:7435" placeholder:"ADDR"`
 	TLSCert string `name:"tls-cert" help:"The server's certificates, in PEM form." type:"path" placeholder:"FILE"`
 	TLSKey  string `name:"tls-key" help:"Their private key, in PEM form." type:"path" placeholder:"FILE"`
 	Ready   string `help:"Write the address to this file once requests are answered." type:"path" placeholder:"FILE"`

@@ -89,7 +89,8 @@ func TestA3NobodyIsImpersonated(t *testing.T) {
 	h.denies(h.propose("", calling("send_message", `{"to":"team","on_behalf_of":"the director","text":"The change is approved."}`)),
 		"asimov.impersonation", 3, "draft it for that person")
 	h.denies(h.propose("git commit -m x --author='Jane Director <jane@corp.example>'"), "asimov.impersonation", 3, "draft it for that person")
-	if a := h.propose("", calling("send_message", `{"to":"director","text":"A draft for you to send: the change is approved."}`)); a.Verdict == interlock.Deny {
+	draft := `{"to":"director","text":"A draft for you to send: the change is approved."}`
+	if a := h.propose("", calling("send_message", draft)); a.Verdict == interlock.Deny {
 		t.Errorf("a draft is denied: %v", a.Findings)
 	}
 }

@@ -22,7 +22,8 @@ func (a *Admission) JudgeTested(ctx context.Context, judge interlock.JudgeIdenti
 		return err
 	}
 	if failure != "" {
-		if err := a.alarm(&change, system, "judge-failed", "the judge "+judge.Name+" failed its test ("+string(failure)+"): what needs it is denied"); err != nil {
+		if err := a.alarm(&change, system, "judge-failed",
+			"the judge "+judge.Name+" failed its test ("+string(failure)+"): what needs it is denied"); err != nil {
 			return err
 		}
 	} else {

@@ -316,7 +316,8 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream),
-		Judgments: made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run, Accountable: p.under.accountable(p.Requester, standing)}
+		Judgments: made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run,
+		Accountable: p.under.accountable(p.Requester, standing)}
 	if block, blocked := blockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}

@@ -40,7 +40,8 @@ channels:
 		t.Errorf("ttl %v (-want +got):\n%s", c.CodeTTL, diff)
 	}
 	for text, field := range map[string]string{
-		"channels: [{kind: email, color: red}]": "color", "channels: [{floor: high}]": "floor", "max_questions: 0": "max_questions", "tell_user_after: 0": "tell_user_after", "tell_user_after: 17": "tell_user_after",
+		"channels: [{kind: email, color: red}]": "color", "channels: [{floor: high}]": "floor", "max_questions: 0": "max_questions",
+		"tell_user_after: 0": "tell_user_after", "tell_user_after: 17": "tell_user_after",
 		"quiet_hours: late": "stretch of the day", "quiet_hours: 22:00-22:00": "stretch of the day", "quiet_hours: 22:00-07:00 Mars": "time zone",
 	} {
 		if _, err := load(t, text+"\n"); err == nil || !strings.Contains(err.Error(), field) {

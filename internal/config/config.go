@@ -157,7 +157,8 @@ type Config struct {
 	// either `command`, a program, with `args`, `env` and `dir` (an absolute path), or `url`, an address, with
 	// `headers` and `ca` (a file of further authorities). A program sees PATH, HOME and a few other variables, and
 	// those of `env`. Values of `env` and `headers` that are secret are references, env:NAME, file:PATH,
-	// keyring:SERVICE/ACCOUNT or credential:NAME (what systemd hands over), with "Bearer " before them where a header wants that; what looks like a secret and is
+	// keyring:SERVICE/ACCOUNT or credential:NAME (what systemd hands over), with "Bearer " before them where a header wants that;
+	// what looks like a secret and is
 	// none is refused. `after` names servers that are started before this one, `enabled: false` leaves it out,
 	// `connect_timeout` (10s) and `stop_timeout` (2s) are how long it may take to be reached and to exit. `listen` is
 	// an address of its own at which `interlock up` serves the gateway (default: at /gateway beside the API). Only
@@ -194,7 +195,8 @@ type Config struct {
 	// that is sent with each question (default: 0), `omit` what the server does not take: temperature, seed, format, or max_tokens
 	// where it is called max_completion_tokens. `timeout` (30s), `max_payload` (64KB; what is longer is for people),
 	// `context` (32768) the tokens that its window holds, of which a
-	// question should take less than 85 %, `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound it. `price_in` and `price_out` are for a
+	// question should take less than 85 %, `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound
+	// it. `price_in` and `price_out` are for a
 	// million tokens in `currency`, `price_cached` for those that the provider had kept (default: as price_in). `canary` is how
 	// judges are tested: `every` (15m), `deny` and `allow`, a command that each must deny and one that it must allow (default: one
 	// that sends keys away and deletes a home, and ls -l). `reasoning` declares what agents think with, each with `url`, `model` and

@@ -52,7 +52,8 @@ max_concurrent: 8
 				KillConfirm: config.Duration(5 * time.Minute),
 				Production:  []string{"prod-*", "live"}, Listen: "off", AllowRemote: true, ApprovalTTL: config.Duration(90 * time.Second),
 				CheckpointTo: []string{"/mnt/other/checkpoint"}, CodeTTL: config.Duration(2 * time.Minute),
-				Channels: []config.Channel{{Kind: "console"}}, QuietHours: "22:00-07:00", MaxQuestions: 7, TellUserAfter: 5, ForgetInputs: true, MaxConcurrent: 8}
+				Channels: []config.Channel{{Kind: "console"}}, QuietHours: "22:00-07:00", MaxQuestions: 7, TellUserAfter: 5,
+				ForgetInputs: true, MaxConcurrent: 8}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -280,7 +280,8 @@ func apart(at string, m JudgeModel, r ReasoningModel) error {
 			"is a model that agents reason with (judge.reasoning); name another model, or another place that serves it")
 	}
 	if m.Key != "" && strings.TrimSpace(m.Key) == strings.TrimSpace(r.Key) {
-		return interlock.Errorf(interlock.CodeInvalid, at+".key", "is a credential that agents reason with (judge.reasoning); give the judge one of its own")
+		return interlock.Errorf(interlock.CodeInvalid, at+".key",
+			"is a credential that agents reason with (judge.reasoning); give the judge one of its own")
 	}
 	return nil
 }

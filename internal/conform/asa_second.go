@@ -119,7 +119,8 @@ func fixed(ctx context.Context, d *Driver) (string, error) {
 	if _, err := h.Expect(ctx, "worker", Shell("cat before-the-change"), "allow"); err != nil {
 		return "", err
 	}
-	own := "# Ground rules\n\n## Layer 3: Operational\n\n### L3.own-word The changed rule\n\nEverything is fine.\n\nAllowed:\n- all\n\nDisallowed:\n- nothing\n"
+	own := "# Ground rules\n\n## Layer 3: Operational\n\n### L3.own-word The changed rule\n\nEverything is fine.\n\nAllowed:\n- " +
+		"all\n\nDisallowed:\n- nothing\n"
 	file := filepath.Join(h.Home, "ground-rules.md")
 	defer os.Remove(file)
 	if err := os.WriteFile(file, []byte(own), 0o600); err != nil {

@@ -23,7 +23,7 @@ sh -c 'sleep 0 & kill $!; wait; true'
 sh -c 'test -n "$PATH" && date && id'
 mkdir -p /tmp/second`
 
-// waysRound are what is tried from inside to get at the caps, with the settings, rules, keys and files behind them, servers,
+// waysRound are what is tried from inside, where the program itself may be there and make an empty home of its own, to get at the caps, with the settings, rules, keys and files behind them, servers,
 // clock, limits and processes. None may work; what the last one writes may not be there outside.
 const waysRound = `cat "$home/interlock.db"
 ls "$home"
@@ -33,8 +33,8 @@ cat "$home/control.token"
 cat "$home/rules/team.yaml"
 cat "$home/../ada"
 "$program" kill release --reason x
-env INTERLOCK_HOME="$home" "$program" audit list
-env INTERLOCK_HOME="$home" "$program" pending
+sh -c 'INTERLOCK_HOME="$home" "$program" audit list | grep clerk'
+sh -c 'INTERLOCK_HOME="$home" "$program" pending --json | grep .'
 bash -c 'echo >"/dev/tcp/$host/$port"'
 curl -s -m 3 -H "Authorization: Bearer $token" -d '{}' "http://$host:$port/v1/decide"
 sh -c 'test -n "$HTTPS_PROXY"'

@@ -176,8 +176,9 @@ func noPrecedent(ctx context.Context, d *Driver) (string, error) {
 	secret := h.Decide(ctx, "builder", Shell("cat ~/.aws/credentials"))
 	judges[0].answersIf("touch table-13")
 	_, anew := h.Expect(ctx, "builder", Shell("touch table-13"), "deny")
-	return "a judge that has allowed twelve calls makes neither what rules deny nor what it is asked next pass: each is decided by itself", wrong(forbidden,
-		anew, unless(secret.Answer != "allow", "a credential is read after it: %s", secret.Answer),
-		unless(len(judges[0].sent("# table-12")) == 0, "the judge was asked about what rules deny"),
-		unless(len(judges[0].sent("touch table-")) == 13, "it was asked %d times of 13 calls", len(judges[0].sent("touch table-"))))
+	return "a judge that has allowed twelve calls makes neither what rules deny nor what it is asked next pass: each is decided " +
+			"by itself", wrong(forbidden,
+			anew, unless(secret.Answer != "allow", "a credential is read after it: %s", secret.Answer),
+			unless(len(judges[0].sent("# table-12")) == 0, "the judge was asked about what rules deny"),
+			unless(len(judges[0].sent("touch table-")) == 13, "it was asked %d times of 13 calls", len(judges[0].sent("touch table-"))))
 }

@@ -56,7 +56,8 @@ func TestPhasesAreOrderedOnThePage(t *testing.T) {
 	olga.ordered(page, "verb", "tighten-phase", "subject", "system", "to", "E", "reason", "an attack")
 	shown := olga.get(page)
 	clean(t, "phases", shown)
-	for _, want := range []string{"agent:builder", "system:all", "E (emergency)", "an attack", "the step back to phase P (primary) takes an operator with the role admin or superadmin",
+	for _, want := range []string{"agent:builder", "system:all", "E (emergency)", "an attack",
+		"the step back to phase P (primary) takes an operator with the role admin or superadmin",
 		"the step back to phase C (contingency) takes an operator with the role superadmin or council"} {
 		if !strings.Contains(text(shown.body), want) {
 			t.Errorf("the page lacks %q:\n%s", want, text(shown.body))
@@ -64,12 +65,15 @@ func TestPhasesAreOrderedOnThePage(t *testing.T) {
 	}
 	h.want("an operator", olga.order("verb=loosen-phase&subject=agent:builder&to=P&proof=x&reason=x"), http.StatusForbidden,
 		"from phase A (alternate) to P (primary) takes an operator with the role admin or superadmin")
-	h.want("two steps", ada.order("verb=loosen-phase&subject=system&to=P&proof=x&reason=x"), http.StatusBadRequest, "the one step back is to C (contingency), by a person with the role superadmin or council")
-	h.want("the admin's role", ada.order("verb=loosen-phase&subject=system&to=C&reason=x"), http.StatusForbidden, "takes an operator with the role superadmin or council")
+	h.want("two steps", ada.order("verb=loosen-phase&subject=system&to=P&proof=x&reason=x"), http.StatusBadRequest,
+		"the one step back is to C (contingency), by a person with the role superadmin or council")
+	h.want("the admin's role", ada.order("verb=loosen-phase&subject=system&to=C&reason=x"), http.StatusForbidden,
+		"takes an operator with the role superadmin or council")
 	h.want("no phase", ada.order("verb=loosen-phase&subject=system&to=X&reason=x"), http.StatusBadRequest, "name a phase")
 	h.want("nothing to loosen", ada.order("verb=loosen-phase&subject=agent:other&to=P&reason=x"), http.StatusNotFound, "nothing to loosen")
 	h.want("nothing named", ada.order("verb=loosen-phase&subject=builder&to=P&reason=x"), http.StatusBadRequest, "name what it is on")
-	h.want("without a cause", carl.order("verb=loosen-phase&subject=system&to=C&reason=x"), http.StatusConflict, "nobody has said what this emergency came of")
+	h.want("without a cause", carl.order("verb=loosen-phase&subject=system&to=C&reason=x"), http.StatusConflict,
+		"nobody has said what this emergency came of")
 	ada.ordered(page, "verb", "root-cause", "subject", "system", "reason", "a poisoned page, taken out")
 	if shown := sue.get(page); !strings.Contains(shown.body, "a poisoned page") || !strings.Contains(shown.body, "Back to phase C") {
 		t.Errorf("a superadmin is not offered the way out:\n%s", text(shown.body))

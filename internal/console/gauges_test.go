@@ -27,7 +27,8 @@ budgets:
 
 // bar is the bar of a limit for somebody, as a screen reader is told of it.
 func bar(page answer, label string) (now, says, class string) {
-	match := regexp.MustCompile(`role="meter" aria-label="` + regexp.QuoteMeta(label) + `" aria-valuemin="0" aria-valuemax="100" aria-valuenow="(\d+)" ` +
+	match := regexp.MustCompile(`role="meter" aria-label="` + regexp.QuoteMeta(label) +
+		`" aria-valuemin="0" aria-valuemax="100" aria-valuenow="(\d+)" ` +
 		`aria-valuetext="([^"]*)"><svg [^>]*aria-hidden="true"[^>]*><rect class="fill-track"[^>]*/><rect class="fill-([a-z-]+)" width="(\d+)"`).
 		FindStringSubmatch(page.body)
 	if match == nil || match[1] != match[4] {

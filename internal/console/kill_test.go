@@ -72,7 +72,8 @@ func TestTheLastDrillIsShown(t *testing.T) {
 	ada.counted("/")
 	page := ada.get("/system")
 	clean(t, "drill", page)
-	if said := plain(page); !strings.Contains(said, "The last drill:") || !strings.Contains(said, "stopped after 0.2 s") || strings.Contains(said, "30.1 s") {
+	if said := plain(page); !strings.Contains(said, "The last drill:") || !strings.Contains(said, "stopped after 0.2 s") ||
+		strings.Contains(said, "30.1 s") {
 		t.Errorf("the page does not tell of the newest drill:\n%s", said)
 	}
 }

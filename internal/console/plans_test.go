@@ -63,7 +63,8 @@ func TestPlansAreShown(t *testing.T) {
 // described is the form of a range, with what is done with it.
 func (b *browser) described(act string, more ...string) answer {
 	b.h.t.Helper()
-	form := b.form(b.get("/grants/range"), "/grants/range", append([]string{"type", "clerk", "tool", "refund", "days", "30", "conditions", "amount <= 50",
+	form := b.form(b.get("/grants/range"), "/grants/range", append([]string{"type", "clerk", "tool", "refund", "days", "30",
+		"conditions", "amount <= 50",
 		"free", "order, note", "money", "EUR 50", "reason", "small refunds are routine", "act", act}, more...)...)
 	return b.do(http.MethodPost, "/grants/range", form)
 }
@@ -109,13 +110,15 @@ func TestARangeTakesTwoTeams(t *testing.T) {
 	if got := olga.signs(second); got.location != "/grants" {
 		t.Fatalf("seconding: %d\n%s", got.status, text(got.body))
 	}
-	h.want("another one than was seconded", ada.signs(ada.described("give", "money", "EUR 60")), http.StatusForbidden, "nobody has seconded it within a day")
+	h.want("another one than was seconded", ada.signs(ada.described("give", "money", "EUR 60")), http.StatusForbidden,
+		"nobody has seconded it within a day")
 	if got := ada.signs(ada.described("give")); got.status != http.StatusSeeOther {
 		t.Fatalf("giving it: %d\n%s", got.status, text(got.body))
 	}
 	list := olga.get("/grants")
 	clean(t, "grants", list)
-	for _, want := range []string{"Range for agents of the type clerk", "refund", "amount <= 50", "order anything", "up to 50.00 EUR each", "as often as it comes"} {
+	for _, want := range []string{"Range for agents of the type clerk", "refund", "amount <= 50", "order anything",
+		"up to 50.00 EUR each", "as often as it comes"} {
 		if !strings.Contains(plain(list), want) {
 			t.Errorf("the list lacks %q:\n%s", want, plain(list))
 		}
@@ -123,7 +126,8 @@ func TestARangeTakesTwoTeams(t *testing.T) {
 	if strings.Contains(list.body, "given under other rules") {
 		t.Error("a range is said to be of other rules")
 	}
-	for name, more := range map[string][]string{"no days": {"days", "0"}, "too long": {"days", "91"}, "odd money": {"money", "50"}, "no bound": {"conditions", ""},
+	for name, more := range map[string][]string{"no days": {"days", "0"}, "too long": {"days", "91"}, "odd money": {"money", "50"},
+		"no bound":  {"conditions", ""},
 		"odd times": {"times", "x"}, "a glob": {"tool", "re*"}} {
 		if got := ada.described("give", more...); got.status != http.StatusBadRequest {
 			t.Errorf("%s: %d", name, got.status)

@@ -66,7 +66,8 @@ func TestTimeline(t *testing.T) {
 	h.want("what is over it", got, http.StatusOK, "breaker open")
 	only := ada.get("/agents/timeline?on=agent:builder&show=control")
 	h.inOrder("what steers", only, "SIGNAL", "BREAKER_TRIPPED", "KILL_SWITCH")
-	if strings.Contains(only.body, "ls first") || strings.Contains(ada.get("/agents/timeline?on=agent:builder&show=decisions").body, "BREAKER_TRIPPED") {
+	if strings.Contains(only.body, "ls first") || strings.Contains(ada.get("/agents/timeline?on=agent:builder&show=decisions").body,
+		"BREAKER_TRIPPED") {
 		t.Error("the choice leaves nothing out")
 	}
 	h.inOrder("a run", ada.get("/agents/timeline?on=run:r1"), "ls first", "ls second")
@@ -74,7 +75,8 @@ func TestTimeline(t *testing.T) {
 	if body := vera.get("/agents/timeline?on=agent:builder").body; strings.Contains(body, "ls first") || strings.Contains(body, "fraud desk") {
 		t.Error("a viewer is shown words of actions")
 	}
-	for _, wrong := range []string{"", "?on=builder", "?on=planet:mars", "?on=agent:", "?on=agent:x&show=all", "?on=agent:x&before=y", "?on=agent:" + strings.Repeat("x", 300)} {
+	for _, wrong := range []string{"", "?on=builder", "?on=planet:mars", "?on=agent:", "?on=agent:x&show=all",
+		"?on=agent:x&before=y", "?on=agent:" + strings.Repeat("x", 300)} {
 		if got := ada.get("/agents/timeline" + wrong); got.status != http.StatusBadRequest {
 			t.Errorf("%q: %d", wrong, got.status)
 		}
@@ -115,7 +117,8 @@ func TestTimelineOfAnOrchestration(t *testing.T) {
 	ada := h.in("ada", quorum.RoleAdmin)
 	put := func(id, kind string) {
 		t.Helper()
-		if err := h.backend.PutAgent(t.Context(), interlock.AgentRecord{ID: id, Principal: "dana", Type: kind, Created: h.now().Add(-time.Hour)}); err != nil {
+		if err := h.backend.PutAgent(t.Context(), interlock.AgentRecord{ID: id, Principal: "dana", Type: kind,
+			Created: h.now().Add(-time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,7 +171,8 @@ func TestDecisionIsTraced(t *testing.T) {
 		}
 		said = after
 	}
-	for _, link := range []string{`href="/agents/timeline?on=run%3ar1"`, `href="/agents/timeline?on=agent%3aclaude"`, `href="#proof"`, `href="/system/limits?on=agent%3aclaude"`} {
+	for _, link := range []string{`href="/agents/timeline?on=run%3ar1"`, `href="/agents/timeline?on=agent%3aclaude"`,
+		`href="#proof"`, `href="/system/limits?on=agent%3aclaude"`} {
 		if !strings.Contains(page.body, link) {
 			t.Errorf("the trace has no link %s", link)
 		}

@@ -353,8 +353,9 @@ func TestRoutesByRole(t *testing.T) {
 	h := open(t)
 	answer := h.act("codex", "r1", shell("rm -rf /"))
 	h.serve("Reads.")
-	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see order", quorum.RoleAuditor: "see audit", quorum.RoleOperator: "see answer order",
-		quorum.RoleAdmin: "see answer audit govern order", quorum.RoleSuperadmin: "see answer audit govern order"}
+	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see order", quorum.RoleAuditor: "see audit",
+		quorum.RoleOperator: "see answer order",
+		quorum.RoleAdmin:    "see answer audit govern order", quorum.RoleSuperadmin: "see answer audit govern order"}
 	for _, role := range quorum.Roles() {
 		b := h.in("the-"+role, role)
 		token := b.form(b.get("/sessions"), "/logout").Get("csrf")

@@ -33,18 +33,19 @@ func TestLayer1IsConfirmed(t *testing.T) {
 		asked []interlock.Obligation // of the request that was approved
 		want  interlock.Verdict
 	}{
-		"asked and confirmed by an admin":    {[]interlock.Finding{asks}, admin, interlock.Allow},
-		"asked twice":                        {[]interlock.Finding{asks, asks, elsewhere}, admin, interlock.Allow},
-		"confirmed by anybody":               {[]interlock.Finding{asks}, nil, interlock.Ask},
-		"asked without wanting an admin":     {[]interlock.Finding{plain}, admin, interlock.Ask},
-		"the admin is another rule's":        {[]interlock.Finding{plain, elsewhere}, admin, interlock.Ask},
-		"one of two wants none":              {[]interlock.Finding{asks, plain}, admin, interlock.Ask},
-		"denied beside the question":         {[]interlock.Finding{asks, denies}, admin, interlock.Deny},
-		"denied with an obligation":          {[]interlock.Finding{deniesAdmin}, admin, interlock.Deny},
-		"denied at a higher layer beside":    {[]interlock.Finding{asks, higher}, admin, interlock.Deny},
-		"halted":                             {[]interlock.Finding{asks, halts}, admin, interlock.Halt},
-		"a layer that is none counts as 1":   {[]interlock.Finding{{Gate: "judge", Rule: "j", Layer: 9, Verdict: interlock.Ask}}, admin, interlock.Ask},
-		"an argument for allow is no weight": {[]interlock.Finding{asks, {Gate: "judge", Rule: "j", Layer: 1, Verdict: interlock.Allow}}, admin, interlock.Allow},
+		"asked and confirmed by an admin":  {[]interlock.Finding{asks}, admin, interlock.Allow},
+		"asked twice":                      {[]interlock.Finding{asks, asks, elsewhere}, admin, interlock.Allow},
+		"confirmed by anybody":             {[]interlock.Finding{asks}, nil, interlock.Ask},
+		"asked without wanting an admin":   {[]interlock.Finding{plain}, admin, interlock.Ask},
+		"the admin is another rule's":      {[]interlock.Finding{plain, elsewhere}, admin, interlock.Ask},
+		"one of two wants none":            {[]interlock.Finding{asks, plain}, admin, interlock.Ask},
+		"denied beside the question":       {[]interlock.Finding{asks, denies}, admin, interlock.Deny},
+		"denied with an obligation":        {[]interlock.Finding{deniesAdmin}, admin, interlock.Deny},
+		"denied at a higher layer beside":  {[]interlock.Finding{asks, higher}, admin, interlock.Deny},
+		"halted":                           {[]interlock.Finding{asks, halts}, admin, interlock.Halt},
+		"a layer that is none counts as 1": {[]interlock.Finding{{Gate: "judge", Rule: "j", Layer: 9, Verdict: interlock.Ask}}, admin, interlock.Ask},
+		"an argument for allow is no weight": {[]interlock.Finding{asks, {Gate: "judge", Rule: "j", Layer: 1,
+			Verdict: interlock.Allow}}, admin, interlock.Allow},
 	} {
 		q := question{rules: shipped(t), action: interlock.Action{Kind: interlock.KindShell, Input: "x"}, findings: tc.found, now: noon,
 			snapshot: interlock.Snapshot{Profile: "guard", Attended: true, Agent: interlock.AgentRecord{ID: "agent", Principal: "user"}}}

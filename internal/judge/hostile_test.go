@@ -87,21 +87,24 @@ func TestServersThatMisbehave(t *testing.T) {
 		"huge headers": {hijacked(func(conn net.Conn) {
 			_, _ = io.WriteString(conn, header+"X-Fill: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
 		}), interlock.JudgeUnavailable, ""},
-		"empty":             {typed("application/json", ""), interlock.JudgeMalformed, "is empty"},
-		"huge":              {typed("application/json", chat(strings.Repeat("x", 300<<10))), interlock.JudgeMalformed, "longer than an answer may be"},
-		"wrong type":        {typed("text/html", whole), interlock.JudgeMalformed, "does not say that it is JSON"},
-		"an event stream":   {typed("text/event-stream", "data: "+whole+"\n\n"), interlock.JudgeMalformed, "does not say that it is JSON"},
-		"wrong schema":      {typed("application/json", `{"verdict":"ALLOW"}`), interlock.JudgeMalformed, "not exactly one answer"},
-		"the answer alone":  {typed("application/json", allows), interlock.JudgeMalformed, "not exactly one answer"},
-		"no JSON":           {typed("application/json", "ALLOW"), interlock.JudgeMalformed, "not JSON of the form"},
-		"two values":        {typed("application/json", whole+whole), interlock.JudgeMalformed, "not JSON of the form"},
-		"a member twice":    {typed("application/json", strings.Replace(whole, `"model"`, `"choices":[],"model"`, 1)), interlock.JudgeMalformed, "not JSON of the form"},
-		"cut off":           {typed("application/json", strings.Replace(whole, `"stop"`, `"length"`, 1)), interlock.JudgeMalformed, "raise max_answer_tokens"},
-		"filtered":          {typed("application/json", strings.Replace(whole, `"stop"`, `"content_filter"`, 1)), interlock.JudgeMalformed, "did not end"},
-		"another model":     {typed("application/json", strings.Replace(whole, "test-1", "test-2", 1)), interlock.JudgeMalformed, "another model"},
-		"ALLOWED? NO":       {typed("application/json", chat("ALLOWED? NO")), interlock.JudgeMalformed, "not one JSON object"},
-		"two answers":       {typed("application/json", chat(denies+allows)), interlock.JudgeMalformed, "not one JSON object"},
-		"a foreign rule":    {typed("application/json", chat(strings.Replace(denies, "L1-1", "L0-0", 1))), interlock.JudgeMalformed, "none of the ground rules"},
+		"empty":            {typed("application/json", ""), interlock.JudgeMalformed, "is empty"},
+		"huge":             {typed("application/json", chat(strings.Repeat("x", 300<<10))), interlock.JudgeMalformed, "longer than an answer may be"},
+		"wrong type":       {typed("text/html", whole), interlock.JudgeMalformed, "does not say that it is JSON"},
+		"an event stream":  {typed("text/event-stream", "data: "+whole+"\n\n"), interlock.JudgeMalformed, "does not say that it is JSON"},
+		"wrong schema":     {typed("application/json", `{"verdict":"ALLOW"}`), interlock.JudgeMalformed, "not exactly one answer"},
+		"the answer alone": {typed("application/json", allows), interlock.JudgeMalformed, "not exactly one answer"},
+		"no JSON":          {typed("application/json", "ALLOW"), interlock.JudgeMalformed, "not JSON of the form"},
+		"two values":       {typed("application/json", whole+whole), interlock.JudgeMalformed, "not JSON of the form"},
+		"a member twice": {typed("application/json", strings.Replace(whole, `"model"`, `"choices":[],"model"`, 1)),
+			interlock.JudgeMalformed, "not JSON of the form"},
+		"cut off": {typed("application/json", strings.Replace(whole, `"stop"`, `"length"`, 1)), interlock.JudgeMalformed,
+			"raise max_answer_tokens"},
+		"filtered":      {typed("application/json", strings.Replace(whole, `"stop"`, `"content_filter"`, 1)), interlock.JudgeMalformed, "did not end"},
+		"another model": {typed("application/json", strings.Replace(whole, "test-1", "test-2", 1)), interlock.JudgeMalformed, "another model"},
+		"ALLOWED? NO":   {typed("application/json", chat("ALLOWED? NO")), interlock.JudgeMalformed, "not one JSON object"},
+		"two answers":   {typed("application/json", chat(denies+allows)), interlock.JudgeMalformed, "not one JSON object"},
+		"a foreign rule": {typed("application/json", chat(strings.Replace(denies, "L1-1", "L0-0", 1))), interlock.JudgeMalformed,
+			"none of the ground rules"},
 		"429":               {status(429, whole), interlock.JudgeUnavailable, "status 429: it was asked too often"},
 		"500":               {status(500, whole), interlock.JudgeUnavailable, "status 500"},
 		"503":               {status(503, whole), interlock.JudgeUnavailable, "status 503"},
@@ -159,7 +162,8 @@ func withHeader(name, value string, next http.HandlerFunc) http.HandlerFunc {
 func TestVerdicts(t *testing.T) {
 	s, asked := saying(t, allows)
 	got := ask(t, proved(t, config(s.URL)), goodPayload)
-	if got.Verdict != interlock.Allow || got.Failure != "" || got.TokensIn != 1000 || got.TokensOut != 50 || got.Cost != 150+30 || got.Currency != "USD" ||
+	if got.Verdict != interlock.Allow || got.Failure != "" || got.TokensIn != 1000 || got.TokensOut != 50 || got.Cost != 150+30 ||
+		got.Currency != "USD" ||
 		got.Response == "" || got.Micros < 0 || got.Percent != 93 {
 		t.Errorf("%+v", got)
 	}
@@ -296,7 +300,10 @@ func TestRetry(t *testing.T) {
 		t.Errorf("%+v, asked %d times, at most %d", got, asked.Load(), most)
 	}
 	for name, handler := range map[string]http.HandlerFunc{"an answer": typed("application/json", chat(denies)),
-		"a failure": status(503, ""), "too often": status(429, ""), "half an answer": hijacked(func(conn net.Conn) { _, _ = io.WriteString(conn, "HTTP/1.1 200") })} {
+		"a failure": status(503, ""), "too often": status(429, ""), "half an answer": hijacked(func(conn net.Conn) {
+			_,
+				_ = io.WriteString(conn, "HTTP/1.1 200")
+		})} {
 		asked.Store(0)
 		s := server(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); handler(w, r) })
 		if got := ask(t, proved(t, config(s.URL)), goodPayload); got.Verdict != interlock.Deny || asked.Load() != 1 {
@@ -420,7 +427,8 @@ func TestKeyIsGone(t *testing.T) {
 		func() (string, error) { return "", fmt.Errorf("the file %s", strconv.Quote("/secret")) }} {
 		settings := config(s.URL)
 		settings.Key = key
-		if got := ask(t, proved(t, settings), goodPayload); got.Failure != interlock.JudgeUnavailable || strings.Contains(got.Reason, "/secret") || got.Cost != 0 {
+		if got := ask(t, proved(t, settings), goodPayload); got.Failure != interlock.JudgeUnavailable || strings.Contains(got.Reason,
+			"/secret") || got.Cost != 0 {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -15,14 +15,15 @@ func TestLoosened(t *testing.T) {
 		from, to string
 		want     []string
 	}{
-		"the same":                {deny, deny, nil},
-		"a rule more":             {"", deny, nil},
-		"a rule gone":             {deny, "", []string{"rule a.x"}},
-		"only asks":               {deny, "rules: [{id: a.x, layer: 2, verdict: ask, reason: r, match: {glob: [\"xx*\"]}}]", []string{"rule a.x"}},
-		"halts":                   {deny, "rules: [{id: a.x, layer: 2, verdict: halt, reason: r, match: {glob: [\"xx*\"]}}]", nil},
-		"matches less":            {deny, "rules: [{id: a.x, layer: 2, verdict: deny, reason: r, match: {glob: [\"xxy*\"]}}]", []string{"rule a.x"}},
-		"holds under one profile": {deny, "rules: [{id: a.x, layer: 2, verdict: deny, profiles: [p], reason: r, match: {glob: [\"xx*\"]}}]", []string{"rule a.x"}},
-		"another place":           {deny, "rules: [{id: a.x, layer: 2, sublayer: 3, verdict: deny, reason: r, match: {glob: [\"xx*\"]}}]", nil},
+		"the same":     {deny, deny, nil},
+		"a rule more":  {"", deny, nil},
+		"a rule gone":  {deny, "", []string{"rule a.x"}},
+		"only asks":    {deny, "rules: [{id: a.x, layer: 2, verdict: ask, reason: r, match: {glob: [\"xx*\"]}}]", []string{"rule a.x"}},
+		"halts":        {deny, "rules: [{id: a.x, layer: 2, verdict: halt, reason: r, match: {glob: [\"xx*\"]}}]", nil},
+		"matches less": {deny, "rules: [{id: a.x, layer: 2, verdict: deny, reason: r, match: {glob: [\"xxy*\"]}}]", []string{"rule a.x"}},
+		"holds under one profile": {deny, "rules: [{id: a.x, layer: 2, verdict: deny, profiles: [p], reason: r, match: {glob: " +
+			"[\"xx*\"]}}]", []string{"rule a.x"}},
+		"another place": {deny, "rules: [{id: a.x, layer: 2, sublayer: 3, verdict: deny, reason: r, match: {glob: [\"xx*\"]}}]", nil},
 		"a guess now": {deny, "rules: [{id: a.x, layer: 2, heuristic: true, verdict: deny, reason: r, match: {glob: [\"xx*\"]}}]",
 			[]string{"rule a.x"}},
 		"says it otherwise": {deny, "rules: [{id: a.x, layer: 2, verdict: deny, reason: other, match: {glob: [\"xx*\"]}}]", nil},
