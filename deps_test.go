@@ -85,7 +85,7 @@ interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml, fileio                                      < config
 fileio                                                  < notify, upstream, identity, gitwork    (never each other)
-strictjson, classify, inject                            < judge
+strictjson                                              < judge
 secret, github.com/zalando/go-keyring                   < upstream
 golang.org/x/sys                                        < upstream, lineage
 fileio, ledger                                          < kill

@@ -17,6 +17,7 @@ import (
 type conformanceCommand struct {
 	MCPAQL conformanceMCPAQL `cmd:"" name:"mcp-aql" help:"Hold a live server of this program against MCP-AQL, clause by clause."`
 	MASO   conformanceMASO   `cmd:"" name:"maso" help:"Hold throw-away homes of this program against MASO Execution Control, clause by clause."`
+	ASA    conformanceASA    `cmd:"" name:"asa" help:"Hold throw-away homes of this program against the Asimov Safety Architecture, clause by clause."`
 }
 
 type conformanceMCPAQL struct {

@@ -20,7 +20,7 @@ import (
 )
 
 type conformanceMASO struct {
-	Strict bool `help:"What waits for the judge has to pass as well."`
+	Strict bool `help:"What may be pending has to pass as well."`
 	Here   bool `help:"Say instead which clauses this home's settings, rules and people satisfy. Nothing is changed."`
 	JSON   bool `name:"json" help:"Print one JSON object."`
 }
@@ -29,7 +29,7 @@ type conformanceMASO struct {
 func (conformanceMASO) Help() string {
 	return "Makes homes in a temporary directory, each with a server, agents with tokens and operators with keys of their own, and drives them\n" +
 		"through their doors. Your own home, settings and log are not touched. Where a check has to wait, the clock of its home is moved.\n" +
-		"Each line is pass, fail or pending, a clause, and what was seen. Exits 1 unless every MUST passes; what waits for the judge may be\n" +
+		"Each line is pass, fail or pending, a clause, and what was seen. Exits 1 unless every MUST passes; how well a judge judges may be\n" +
 		"pending, except with --strict. What was sent and answered stands in a new file in the temporary directory, whose path is printed."
 }
 
@@ -42,56 +42,13 @@ func (c conformanceMASO) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	var results []conform.Result
-	err = p.driven(func(d *conform.Driver) error {
-		results = conform.Run(p.ctx, d, clauses, conform.Checks(), func(r conform.Result) {
-			if !c.JSON {
-				fmt.Fprintln(p.stdout, r.Word, r.ID, r.Seen)
-			}
-		})
-		return p.ctx.Err()
-	})
-	if err != nil {
-		return err
-	}
-	tally := conform.Count(results, c.Strict)
-	path, err := writeEvidence(results, tally)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		for n := range results {
-			results[n].Steps = nil // the evidence file has them
-		}
-		err = writeLine(p.stdout, struct {
-			conform.Tally
-			Evidence string           `json:"evidence"`
-			Clauses  []conform.Result `json:"clauses"`
-		}{tally, path, results})
-	} else {
-		fmt.Fprintf(p.stdout, "%d passed, %d failed, %d pending, of %d clauses\nevidence: %s\n%s\n", tally.Passed, tally.Failed, tally.Pending,
-			len(results), path, verdictOf(tally, c.Strict))
-	}
-	if err == nil && !tally.OK {
-		return &exitCode{code: 1}
-	}
-	return err
-}
-
-// verdictOf says what the counts come to.
-func verdictOf(t conform.Tally, strict bool) string {
-	switch {
-	case !t.OK:
-		return fmt.Sprintf("not conformant: %d MUST failed or are pending", t.Open)
-	case strict:
-		return "conformant"
-	}
-	return "conformant, without what waits for the judge"
+	return conformanceRun{name: "maso", clauses: clauses, checks: conform.Checks(), strict: c.Strict, json: c.JSON,
+		without: "how well a judge judges"}.drive(p)
 }
 
 // writeEvidence writes what was sent and answered to a new file, for its owner alone, and returns where. Nobody names the file: agents may
 // call this command, and must not write with it where they may not write.
-func writeEvidence(results []conform.Result, tally conform.Tally) (string, error) {
+func writeEvidence(name string, results []conform.Result, tally conform.Tally) (string, error) {
 	text, err := json.MarshalIndent(struct {
 		Program string           `json:"program"`
 		Made    time.Time        `json:"made"`
@@ -101,7 +58,7 @@ func writeEvidence(results []conform.Result, tally conform.Tally) (string, error
 	if err != nil {
 		return "", fmt.Errorf("writing the evidence: %w", err)
 	}
-	f, err := os.CreateTemp("", "interlock-maso-*.json")
+	f, err := os.CreateTemp("", "interlock-"+name+"-*.json")
 	if err != nil {
 		return "", fmt.Errorf("writing the evidence: %w", err)
 	}

@@ -50,7 +50,8 @@ func (c *judgeWhatIf) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	trial := &judgetest.WhatIf{Impacts: !alone(settings), Most: c.Most}
+	trial := &judgetest.WhatIf{Impacts: !alone(settings), Most: c.Most,
+		Said: func(r *replay.Record) []interlock.Judgment { return r.Snapshot.Judgments }}
 	if trial.Before, err = p.theJudge(settings, inForce); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,15 @@ func ASAChecks() []Check { return slices.Concat(asaGateChecks(), asaJudgeChecks(
 
 // later are the clauses that need components on several machines: topology and the signing of messages between them.
 var later = strings.Fields("ASA-6.2-4 ASA-10.1-1 ASA-10.2-1 ASA-11.2-1 ASA-11.2-2 ASA-15-1 ASA-15-2 ASA-16.3-1 ASA-20-7")
+
+// Item is which of the eight items of section 20 a clause is; 0 where it is none.
+func Item(id string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "ASA-20-"))
+	if err != nil || n < 1 || n > 8 || !strings.HasPrefix(id, "ASA-20-") {
+		return 0
+	}
+	return n
+}
 
 func asaGateChecks() []Check {
 	return []Check{
@@ -98,7 +108,7 @@ func denylisted(ctx context.Context, d *Driver) (string, error) {
 }
 
 func additive(ctx context.Context, d *Driver) (string, error) {
-	h, err := d.House(ctx, Plan{Name: "asa-own-rules", Rules: "policy: {autoApprove: [\"*\"]}\n"})
+	h, err := d.House(ctx, Plan{Name: "asa-own-rules", Rules: "policy: {autoApprove: [\"rm *\"]}\n"})
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +116,7 @@ func additive(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	_, err = h.Expect(ctx, "worker", Shell("rm -rf /"), "deny", "halt")
-	return "an operator's pattern that approves everything leaves what the defaults deny denied", err
+	return "an operator's pattern that approves it leaves what the defaults deny denied", err
 }
 
 func layered(ctx context.Context, d *Driver) (string, error) {

@@ -23,8 +23,9 @@ sh -c 'sleep 0 & kill $!; wait; true'
 sh -c 'test -n "$PATH" && date && id'
 mkdir -p /tmp/second`
 
-// waysRound are what is tried from inside, where the program itself may be there and make an empty home of its own, to get at the caps, with the settings, rules, keys and files behind them, servers,
-// clock, limits and processes. None may work; what the last one writes may not be there outside.
+// waysRound are what is tried from inside, where the program itself may be there and make an empty home of its own, to get at the caps,
+// with the settings, rules, keys and files behind them, servers, clock, limits and processes. None may work; what the last one writes
+// may not be there outside.
 const waysRound = `cat "$home/interlock.db"
 ls "$home"
 sh -c 'echo x >>"$home/interlock.db"'

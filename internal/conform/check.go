@@ -33,14 +33,16 @@ type Clause struct {
 	Must  bool
 	Text  string
 	Gap   string // why it is not proved yet; empty: tests prove it
-	Judge bool   // it is about the independent judge, which waits for it
+	Waits bool   // it may be pending, except where that is asked for strictly
 }
 
-// family is what the ids of MASO Execution Control begin with.
-const family = "EC-"
+// Clauses are those of MASO Execution Control. What waits is how well a judge judges: that is measured, not proved.
+func Clauses() ([]Clause, error) { return clausesOf("EC-", []string{"EC-T2.5"}) }
 
-// Clauses are those of MASO Execution Control.
-func Clauses() ([]Clause, error) {
+// ASAClauses are those of the Asimov Safety Architecture. What waits needs components on several machines.
+func ASAClauses() ([]Clause, error) { return clausesOf("ASA-", later) }
+
+func clausesOf(family string, waits []string) ([]Clause, error) {
 	all, err := spec.Clauses()
 	if err != nil {
 		return nil, err
@@ -53,11 +55,10 @@ func Clauses() ([]Clause, error) {
 	for _, g := range gaps {
 		why[g.ID] = g.Reason
 	}
-	judge := []string{"EC-T2.5"} // how well a judge judges is measured, not proved
 	var out []Clause
 	for _, c := range all {
 		if strings.HasPrefix(c.ID, family) {
-			out = append(out, Clause{ID: c.ID, Must: c.Level == spec.Must, Text: c.Text, Gap: why[c.ID], Judge: slices.Contains(judge, c.ID)})
+			out = append(out, Clause{ID: c.ID, Must: c.Level == spec.Must, Text: c.Text, Gap: why[c.ID], Waits: slices.Contains(waits, c.ID)})
 		}
 	}
 	return out, nil
@@ -77,7 +78,7 @@ const (
 type Result struct {
 	ID     string        `json:"id"`
 	Must   bool          `json:"must"`
-	Judge  bool          `json:"judge,omitempty"` // it waits for the judge
+	Waits  bool          `json:"waits,omitempty"` // it may be pending, except where that is asked for strictly
 	Word   Word          `json:"result"`
 	Seen   string        `json:"seen"`
 	Took   time.Duration `json:"took_ns,omitempty"`
@@ -124,7 +125,7 @@ func Run(ctx context.Context, d *Driver, clauses []Clause, checks []Check, told 
 		} else {
 			r.Took, r.Steps = 0, nil // they stand with the first
 		}
-		r.ID, r.Must, r.Judge = c.ID, c.Must, c.Judge
+		r.ID, r.Must, r.Waits = c.ID, c.Must, c.Waits
 		out = append(out, r)
 		if told != nil {
 			told(r)
@@ -161,11 +162,11 @@ type Tally struct {
 	Passed  int  `json:"passed"`
 	Failed  int  `json:"failed"`
 	Pending int  `json:"pending"`
-	Open    int  `json:"must_open"` // MUSTs that failed or are pending, without those that wait for the judge unless they count
+	Open    int  `json:"must_open"` // MUSTs that failed or are pending, without those that may wait unless they count
 	OK      bool `json:"conformant"`
 }
 
-// Count counts results. Where strict, what waits for the judge counts as open as well.
+// Count counts results. Where strict, what may wait counts as open as well.
 func Count(results []Result, strict bool) Tally {
 	var t Tally
 	for _, r := range results {
@@ -177,7 +178,7 @@ func Count(results []Result, strict bool) Tally {
 			t.Failed++
 		default:
 			t.Pending++
-			if r.Judge && !strict {
+			if r.Waits && !strict {
 				continue
 			}
 		}

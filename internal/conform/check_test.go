@@ -55,6 +55,37 @@ func TestTheTable(t *testing.T) {
 	}
 }
 
+// TestTheASATable: every entry is about clauses of the draft that there are, and no clause stands in two.
+func TestTheASATable(t *testing.T) {
+	clauses, err := ASAClauses()
+	if err != nil || len(clauses) < 100 {
+		t.Fatal(len(clauses), err)
+	}
+	is := func(id string) bool { return slices.ContainsFunc(clauses, func(c Clause) bool { return c.ID == id }) }
+	seen := map[string]bool{}
+	for _, check := range ASAChecks() {
+		for _, id := range check.IDs {
+			if seen[id] || !is(id) {
+				t.Errorf("%s stands twice, or is no clause", id)
+			}
+			seen[id] = true
+		}
+	}
+	for _, id := range later {
+		if !is(id) || seen[id] {
+			t.Errorf("%s is no clause, or does not wait", id)
+		}
+	}
+	for _, r := range Run(t.Context(), broken(t), clauses, ASAChecks(), nil) {
+		if r.Word == Pass {
+			t.Errorf("%s passes without a program: %s", r.ID, r.Seen)
+		}
+	}
+	if Item("ASA-20-3") != 3 || Item("ASA-20-9") != 0 || Item("ASA-2-3") != 0 {
+		t.Error("the items of section 20 are others")
+	}
+}
+
 // TestNothingPassesWithoutAProgram: a check that passes though nothing answers would pass whatever is broken.
 func TestNothingPassesWithoutAProgram(t *testing.T) {
 	clauses, err := Clauses()
@@ -82,8 +113,8 @@ func TestRun(t *testing.T) {
 		{IDs: []string{"D"}, Do: func(context.Context, *Driver) (string, error) { return "", NotHere("no %s", "kernel") }},
 		{IDs: []string{"E"}, Do: func(context.Context, *Driver) (string, error) { panic("oh") }},
 	}
-	clauses := []Clause{{ID: "A", Must: true}, {ID: "B"}, {ID: "C", Must: true}, {ID: "D", Must: true, Judge: true}, {ID: "E"},
-		{ID: "F", Must: true, Gap: "later"}, {ID: "G", Must: true, Judge: true}}
+	clauses := []Clause{{ID: "A", Must: true}, {ID: "B"}, {ID: "C", Must: true}, {ID: "D", Must: true, Waits: true}, {ID: "E"},
+		{ID: "F", Must: true, Gap: "later"}, {ID: "G", Must: true, Waits: true}}
 	var told []string
 	results := Run(t.Context(), d, clauses, checks, func(r Result) { told = append(told, string(r.Word)+" "+r.ID+" "+r.Seen) })
 	want := []string{"pass A two lines in TMP", "pass B two lines in TMP", "fail C [secret] is wrong", "pending D not here: no kernel",

@@ -55,7 +55,7 @@ func Here(clauses []Clause, h Home) []Result {
 			if check.id != c.ID {
 				continue
 			}
-			r := Result{ID: c.ID, Must: c.Must, Judge: c.Judge}
+			r := Result{ID: c.ID, Must: c.Must, Waits: c.Waits}
 			if r.Word, r.Seen = check.is(h); max(h.Tier, 1) < check.tier {
 				r.Word, r.Must = Pending, false
 				r.Seen = fmt.Sprintf("asked for from tier %d on; this home is at %d. %s", check.tier, h.Tier, r.Seen)
