@@ -16,6 +16,8 @@ MIN_STOP ?= 97
 MIN_CRITICAL ?= 99
 MIN_PASS ?= 98
 BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
+# the programs without the tools that make setup puts beside them, for a runner that takes a folder of programs
+ALONE = mkdir -p bin/alone && cp bin/interlock bin/interlock-hook bin/alone/
 # The mutation tester, of which decision 35 says what was tried; it is no dependency of the module.
 GREMLINS := v0.6.0
 PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0
@@ -69,14 +71,14 @@ eval: ## decide the labelled cases in CORPUS, its runs and the attacks in REDTEA
 	@if [ -d "$(CORPUS)" ]; then set --; \
 	if [ -d "$(CORPUS)/../trajectories" ]; then set -- "$$@" -trajectories "$(CORPUS)/../trajectories"; fi; \
 	if [ -f "$(REDTEAM)/rt.py" ]; then $(BUILD) && \
-		if python3 "$(REDTEAM)/rt.py" bin "$(REDTEAM)/dev.jsonl" --quiet --json bin/redteam.json >/dev/null; then set -- "$$@" -redteam bin/redteam.json; \
+		$(ALONE) && if python3 "$(REDTEAM)/rt.py" bin/alone "$(REDTEAM)/dev.jsonl" --quiet --json bin/redteam.json >/dev/null; then set -- "$$@" -redteam bin/redteam.json; \
 		else echo "eval: the red team's cases could not be judged here; their table will be missing"; fi; fi; \
 	go run ./bench/eval -corpus "$(CORPUS)" "$$@" -out bench/eval.md && echo "wrote bench/eval.md"; \
 	else echo "eval: there is no folder $(CORPUS); deciding the small sample in bench/corpus instead (CORPUS=DIR names another)"; \
 	go run ./bench/eval -corpus bench/corpus; fi
 
 redteam: build ## judge attacks and their harmless twins (REDTEAM=DIR, else our own cases), fail below the thresholds
-	@if [ -f "$(REDTEAM)/rt.py" ]; then python3 "$(REDTEAM)/rt.py" bin "$(REDTEAM)/dev.jsonl" --quiet --misses bin/redteam.misses \
+	@if [ -f "$(REDTEAM)/rt.py" ]; then $(ALONE) && python3 "$(REDTEAM)/rt.py" bin/alone "$(REDTEAM)/dev.jsonl" --quiet --misses bin/redteam.misses \
 		--min-stop "$(MIN_STOP)%" --min-critical "$(MIN_CRITICAL)%" --min-pass "$(MIN_PASS)%"; \
 	else echo "redteam: there is no $(REDTEAM)/rt.py; judging our own cases in bench/redteam instead (REDTEAM=DIR names another folder)"; \
 	go run ./bench/redteam -binaries bin -misses bin/redteam.misses; fi
