@@ -55,7 +55,8 @@ func (c conformanceASA) here(p *program) error {
 	case !settings.Judge.IsSet():
 		result.Word, result.Seen = conform.Fail, "item 1, both gates: no judge is named in the settings; docs/judge.md says how"
 	case !alone(settings):
-		result.Word, result.Seen = conform.Fail, "item 1, both gates on every action: the profile is "+settings.Profile+", and only asa wants the judge's allow"
+		result.Word = conform.Fail
+		result.Seen = "item 1, both gates on every action: the profile is " + settings.Profile + ", and only asa wants the judge's allow"
 	}
 	if c.JSON {
 		err = writeLine(p.stdout, result)
