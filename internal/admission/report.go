@@ -77,7 +77,7 @@ func eventOf(call ledger.CallBody, found bool) string {
 // reportOf records an outcome whose call was looked for.
 func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o interlock.Outcome, m *interlock.Measured, call ledger.CallBody,
 	found bool, at *attesting) error {
-	draft, alert, err := a.outcome(r, o, call, found, at.tools()...)
+	draft, alert, err := a.outcome(r, o, call, found, m != nil, at.tools()...)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			failed = errors.Join(failed, a.Carried(ctx, c.Requester, c.Outcome, c.Measured))
 			continue
 		}
-		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "")
+		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "", true)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -206,8 +206,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 
 // outcome is the event of an outcome, and why it is an alert if it is one.
 func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call ledger.CallBody,
-	found bool, attests ...string) (ledger.Draft, string, error) {
-	record := auditlog.OutcomeRecord{Outcome: o, Attests: attests}
+	found, carried bool, attests ...string) (ledger.Draft, string, error) {
+	record := auditlog.OutcomeRecord{Outcome: o, Attests: attests, Carried: carried}
 	record.Outcome.Anywhere = ""
 	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
 	record.Outcome.Effects = slices.Clone(o.Effects)

@@ -187,3 +187,30 @@ func TestAnothersWordOfAnAction(t *testing.T) {
 		t.Errorf("%d actions are known to have run", len(acts))
 	}
 }
+
+// TestOnesOwnWordOfAnAction: an agent that says that it did not do what it was allowed keeps that out of no rollback; what carried nothing
+// out for it, and says so, does.
+func TestOnesOwnWordOfAnAction(t *testing.T) {
+	h := newHouse(t)
+	own, carried := h.propose("touch facts.json"), h.propose("touch other.json")
+	who := interlock.Requester{Principal: "alice", Agent: "claude", Run: "run-1"}
+	skipped := func(a interlock.Answer) interlock.Outcome {
+		return interlock.Outcome{Event: a.Event, Status: interlock.OutcomeSkipped}
+	}
+	if err := h.Report(t.Context(), who, skipped(own)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Carried(t.Context(), who, skipped(carried), interlock.Measured{}); err != nil {
+		t.Fatal(err)
+	}
+	var l dataflow.Log
+	for _, e := range h.log() {
+		if err := l.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acts := l.Actions()
+	if len(acts) != 1 || acts[0].Event != own.Event || !acts[0].Unfinished() {
+		t.Errorf("%d actions are known to have run: %+v", len(acts), acts)
+	}
+}

@@ -317,6 +317,7 @@ type OutcomeRecord struct {
 	Outcome interlock.Outcome // Detail redacted
 	Alert   string
 	Attests []string // the tools that its run requires and that this shows to have been called
+	Carried bool     // whoever says so carried the action out, as the gateway and the sandbox do; else it is its agent's word
 }
 
 // Payload renders the record.
@@ -328,8 +329,9 @@ func (r OutcomeRecord) Payload() (json.RawMessage, error) {
 		interlock.Outcome
 		Alert   string    `json:"alert,omitempty"`
 		Attests []string  `json:"attests,omitempty"`
+		Carried bool      `json:"carried_out,omitempty"`
 		Cut     []cutWire `json:"truncated,omitempty"`
-	}{r.Outcome, c.text("alert", r.Alert), r.Attests, c.cut})
+	}{r.Outcome, c.text("alert", r.Alert), r.Attests, r.Carried, c.cut})
 }
 
 // An ApprovalRecord is a human's answer and the request it answers, as displayed and signed.

@@ -139,9 +139,16 @@ func (l *Log) ended(e interlock.Entry) error {
 	if err != nil {
 		return err
 	}
-	var o interlock.Outcome
-	if json.Unmarshal(event.Payload, &o) != nil || o.Event == "" {
+	var told struct {
+		interlock.Outcome
+		Carried bool `json:"carried_out"`
+	}
+	if json.Unmarshal(event.Payload, &told) != nil || told.Event == "" {
 		return nil
+	}
+	o := told.Outcome
+	if o.Status == interlock.OutcomeSkipped && !told.Carried { // an agent's own word hides none of its steps
+		o.Status = interlock.OutcomeUnknown
 	}
 	a, known := l.byEvent[o.Event]
 	if !known || event.Actor != a.Agent { // what another agent says of it counts for nothing
