@@ -189,7 +189,7 @@ judged() {
 		import http.server, json, os, sys
 		class Model(http.server.BaseHTTPRequestHandler):
 		    def do_POST(self):
-		        asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
+		        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
 		        bad = any(word in asked for word in ("rm -rf ~/", "git push --force"))
 		        said = {"decision": "DENY", "layer": 2, "rule_id": "L2.credentials", "reason": "it sends keys away", "confidence": 1} if bad else \
 		               {"decision": "ALLOW", "layer": None, "rule_id": None, "reason": "it only looks", "confidence": 0.9}
