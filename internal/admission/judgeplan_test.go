@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -352,5 +353,37 @@ func TestApprovalIsNoPrecedent(t *testing.T) {
 	main.says = saysOf(2, "table-70")
 	if a := h.propose("cat table-70"); a.Answer != interlock.Deny || rule(a) != "judge.L2.sum" {
 		t.Errorf("nearly the same is %s by %s", a.Answer, rule(a))
+	}
+}
+
+// TestOneWordElsewhereIsNotEnoughHere: what one judge allowed an agent at tier 2 is remembered for agents there; at tier 3, where one model's
+// word is not enough, the same action is asked about (EC-3.3).
+func TestOneWordElsewhereIsNotEnoughHere(t *testing.T) {
+	main := &bench{name: "main", says: says(interlock.Allow, 0)}
+	rules := under(t, "maso: {tier: 2, first_use: noted}\ntypes:\n"+
+		"  - {name: planner, accountable: ada, tools: [\"*\"], tier: 3}\n  - {name: builder, accountable: bob, tools: [\"*\"], tier: 2}\n")
+	h := newHouse(t, rules, func(c *admission.Config) {
+		c.Attended, c.Judges, c.JudgeWithin = true, []interlock.Judge{main}, time.Hour
+	})
+	for agent, kind := range map[string]string{"high": "planner", "low": "builder"} {
+		if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: agent, Type: kind, Principal: "ada",
+			Trust: interlock.TrustCommunityReviewed, Created: h.now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone := func(agent string) (found bool) {
+		a := h.propose("git push --force origin release", asking, func(p *admission.Case) {
+			p.Requester = interlock.Requester{Principal: "ada", Agent: agent, Run: "run-1"}
+		})
+		for _, f := range a.Findings {
+			found = found || f.Rule == "judge.unheard"
+		}
+		return found
+	}
+	if alone("low") || main.asked() != 1 {
+		t.Errorf("at tier 2: asked %d times", main.asked())
+	}
+	if !alone("high") {
+		t.Error("at tier 3 one model's word of elsewhere is enough")
 	}
 }

@@ -152,9 +152,10 @@ func (q *inquiry) digest(about any) (interlock.Digest, error) {
 	}
 	return strictjson.Digest("interlock/inquiry/v1", struct {
 		About  any                       `json:"about"`
+		Alone  bool                      `json:"alone,omitempty"` // where one model's word is not enough, what it said elsewhere is not either
 		Shown  []string                  `json:"shown"`
 		Judges []interlock.JudgeIdentity `json:"judges"`
-	}{about, shown, identities})
+	}{about, q.alone, shown, identities})
 }
 
 // consequential reports whether a second judge is heard as well: of another provider, it makes the first one's mistakes less often
