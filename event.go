@@ -76,6 +76,10 @@ const (
 	EventTokenValidated EventType = "TOKEN_VALIDATED"
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
 	EventTokenRevoked   EventType = "TOKEN_REVOKED"
+
+	EventIntegritySummary EventType = "INTEGRITY_CHECK_SUMMARY" // what the daily check of the log and of what stands beside it found (MACE)
+	EventRedaction        EventType = "REDACTION_EVENT"         // parts of a text were taken out before anybody saw it or it was kept (MACE)
+	EventPersonal         EventType = "PII_FLAGGED"             // personal data was not kept; what stays is its keyed hash (MACE)
 )
 
 // An Entry is one event in its place in the log.
@@ -102,5 +106,6 @@ func EventTypes() []EventType {
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
 		EventMessage, EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
-		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked}
+		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
+		EventIntegritySummary, EventRedaction, EventPersonal}
 }

@@ -176,6 +176,7 @@ type auditVerifyCommand struct {
 	Witness    []string `help:"A witness's public key, or a file with it. May be repeated. Default: those of the settings." placeholder:"KEY"`
 	From       string   `help:"An exported copy instead of the store: a directory or a file of JSON lines." type:"path" placeholder:"PATH"`
 	JSON       bool     `name:"json" help:"Print one JSON object."`
+	Record     bool     `help:"Check as a running server does daily, and append what was found to the log."`
 	archiveFlags
 }
 
@@ -188,6 +189,9 @@ func (auditVerifyCommand) Help() string {
 
 // Run verifies the log.
 func (c *auditVerifyCommand) Run(p *program) error {
+	if c.Record {
+		return c.record(p)
+	}
 	key, err := p.copyKey(c.Key, c.From)
 	if err != nil {
 		return err
@@ -239,6 +243,9 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	}
 	if isStore && report.Problem != nil && !c.JSON {
 		c.apart(p, log, key)
+	}
+	if isStore && report.Problem != nil {
+		p.noteUnsound(report.Problem.Error())
 	}
 	if err != nil || said == "" || c.JSON {
 		return err

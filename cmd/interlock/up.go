@@ -159,6 +159,9 @@ func (c *upCommand) Run(p *program) error {
 	background.Go(func() {
 		backend.CheckStandingUntil(serving, func(err error) { logger.Warn("checking what stands", "error", err.Error()) })
 	})
+	background.Go(func() {
+		backend.CheckIntegrityUntil(serving, p.now, func(err error) { logger.Warn("checking the log", "error", err.Error()) })
+	})
 	background.Go(func() { tellDigests(serving, backend, logger) })
 	background.Go(func() { watchActivity(serving, backend, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })

@@ -77,12 +77,22 @@ func EventID(seed string, sequence int64, kind interlock.EventType) string {
 // seededAt returns the logical time of a run's n-th event.
 func seededAt(sequence int64) time.Time { return seededBase.Add(time.Duration(sequence) * time.Second) }
 
-// signed reports whether events of this type carry a signature of their own: those by which humans and operators govern,
-// and those that say that something is wrong (MACE Governance: an unsigned governance event is rejected). All others are
+// signed reports whether events of this type are written with a signature of their own: those by which people govern, and every safety
+// event (MACE Governance: an unsigned governance event is rejected; MACE 1: a safety event is appended with a signature). All others are
 // covered by the checkpoint's signature alone.
-func signed(kind interlock.EventType) bool {
+func signed(kind interlock.EventType) bool { return governs(kind) || signedLately(kind) }
+
+// signedLately reports whether events of this type are safety events that versions before this one wrote without a signature of their
+// own. A log that holds such is as sound as it was: the checkpoint covers them.
+func signedLately(kind interlock.EventType) bool {
+	return kind == interlock.EventBlock || kind == interlock.EventReviewRequest
+}
+
+// governs reports whether people govern by events of this type, or are told by them that something is wrong.
+func governs(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
+		interlock.EventIntegritySummary, interlock.EventRedaction, interlock.EventPersonal,
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
 		interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd,
 		interlock.EventMended, interlock.EventBudget, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost,

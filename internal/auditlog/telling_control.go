@@ -60,6 +60,13 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.read("up_to", &upTo)
 		t.read("alarms", &alarms)
 		t.say("entries "+strconv.FormatInt(from, 10)+" to "+strconv.FormatInt(upTo, 10), strconv.Itoa(alarms)+" alarms")
+	case interlock.EventIntegritySummary:
+		var to int64
+		var wrong []string
+		t.read("to_size", &to)
+		t.read("failures", &wrong)
+		t.say(t.text("day"), strconv.FormatInt(to, 10)+" entries", strconv.Itoa(len(wrong))+" failures")
+		t.say(wrong...)
 	case interlock.EventRunRegistered, interlock.EventRunEnded, interlock.EventRunBound:
 		t.add("run", "id", "agent", "task", "status")
 		t.add("", "run", "session")

@@ -130,7 +130,7 @@ func ErrReleased(e *interlock.Entry) error { return errReleased(e) }
 
 // Stays reports whether entries of a type stay in the store when they are archived: those by which people govern, on which what
 // stands beside the log rests, and alarms.
-func Stays(kind interlock.EventType) bool { return signed(kind) }
+func Stays(kind interlock.EventType) bool { return governs(kind) }
 
 // A Grown is a tree that grows by one leaf after another.
 type Grown struct{ tree edge }

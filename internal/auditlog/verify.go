@@ -67,6 +67,7 @@ type Report struct {
 	Entries    int64      `json:"entries"`
 	Runs       int        `json:"runs"`
 	Signed     int64      `json:"signed"`             // entries whose own signature was checked
+	Heads      int64      `json:"heads"`              // signed heads that stand with entries and were held against the tree
 	Released   int64      `json:"archived,omitempty"` // entries of which there are only the hashes here: the rest is archived
 	Checkpoint Checkpoint `json:"-"`
 	Problem    *Problem   `json:"problem,omitempty"`
@@ -153,6 +154,7 @@ type verification struct {
 	known     []Checkpoint // kept elsewhere, verified, smallest first
 	newest    Checkpoint
 	covered   int64  // entries under the stored head, as it says itself: good for wording only
+	stands    int64  // signed heads that stand with entries, held against the tree
 	stored    []byte // the newest signed head that stands with an entry
 	signedAt  int64  // and how many entries there were then
 	released  int64  // entries whose content is in an archive
@@ -165,7 +167,7 @@ type verification struct {
 }
 
 func (v *verification) report(problem *Problem) Report {
-	return Report{Entries: v.tree.size, Runs: len(v.sequences), Signed: v.signed, Released: v.released,
+	return Report{Entries: v.tree.size, Runs: len(v.sequences), Signed: v.signed, Heads: v.stands, Released: v.released,
 		Checkpoint: v.newest, Problem: problem}
 }
 
@@ -234,7 +236,7 @@ func (v *verification) entry(e *interlock.Entry) *finding {
 	if want := v.sequences[event.Seed] + 1; event.Sequence != want && (v.released == 0 || event.Sequence < want) {
 		return changed(e, "it is number %d of its run, and %d comes next", event.Sequence, want)
 	}
-	if signed(event.Type) {
+	if signed(event.Type) && !(signedLately(event.Type) && event.Algorithm == "" && event.Key == "" && event.Signature == "") {
 		if err := v.key.verifyEvent(event); err != nil {
 			return changed(e, "%s", err)
 		}
@@ -288,6 +290,7 @@ func (v *verification) heads(e *interlock.Entry) *finding {
 				Message: "the signed head stored with it is not that of the log up to here"}, entry: *e}
 		}
 		v.stored, v.signedAt = append(v.stored[:0], e.Checkpoint...), v.tree.size
+		v.stands++
 	}
 	for len(v.known) > 0 && v.known[0].Size <= v.tree.size {
 		c := v.known[0]

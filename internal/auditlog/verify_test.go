@@ -30,6 +30,9 @@ func TestVerifySound(t *testing.T) {
 		log := testLog(t, sealer, n)
 		report := verify(t, log, sealer)
 		want := auditlog.Report{Entries: int64(n), Runs: min(n, 2), Signed: int64((n + 0) / 7)}
+		for _, e := range log.entries {
+			want.Heads += int64(min(len(e.Checkpoint), 1))
+		}
 		if diff := cmp.Diff(want, report, cmpopts.IgnoreFields(auditlog.Report{}, "Checkpoint")); diff != "" {
 			t.Errorf("a log of %d (-want +got):\n%s", n, diff)
 		}
@@ -350,12 +353,13 @@ func TestCheckHead(t *testing.T) {
 // Governance and safety events carry a signature that names its key; every other event is covered by the signed head. One
 // that should carry a signature and does not is not accepted, even in a log whose head is signed.
 func TestGovernanceEventsAreSigned(t *testing.T) {
-	spec.Covers(t, "MACE-SIG-1", "MACE-SIG-3")
+	spec.Covers(t, "MACE-SIG-1", "MACE-SIG-3", "MACE-1-3")
 	sealer := testSealer(t, 1)
 	for kind, want := range map[interlock.EventType]bool{
 		interlock.EventApproval: true, interlock.EventApprovalRefused: true, interlock.EventAlert: true, interlock.EventIntegrity: true,
 		interlock.EventIdentity: true, interlock.EventRuleset: true, interlock.EventMode: true,
-		interlock.EventDecision: false, interlock.EventBlock: false, interlock.EventReviewRequest: false,
+		interlock.EventBlock: true, interlock.EventReviewRequest: true, interlock.EventIntegritySummary: true,
+		interlock.EventRedaction: true, interlock.EventPersonal: true, interlock.EventDecision: false,
 		interlock.EventOutcome: false, interlock.EventRefusal: false,
 		interlock.EventApprovalExpired: false, interlock.EventSettled: false,
 	} {
@@ -371,6 +375,17 @@ func TestGovernanceEventsAreSigned(t *testing.T) {
 		if report := verify(t, log, sealer); report.Problem != nil || (report.Signed == 1) != want {
 			t.Errorf("%s: %+v", kind, report)
 		}
+	}
+	// A safety event that a version before this one wrote without a signature of its own is as sound as it was.
+	older := &memoryLog{}
+	older.seal(t, sealer, draft(interlock.EventDecision, "seed", `{"n":1}`))
+	body := strings.Replace(string(older.entries[0].Body), `"event_type":"DECISION"`, `"event_type":"SAFETY_BLOCK_EVENT"`, 1)
+	body = strings.Replace(body, older.entries[0].ID, auditlog.EventID("seed", 1, interlock.EventBlock), 1)
+	older.entries[0].Body, older.entries[0].ID = []byte(body), auditlog.EventID("seed", 1, interlock.EventBlock)
+	older.entries[0].Type = interlock.EventBlock
+	rehash(older, 0)
+	if report := verify(t, older, sealer); report.Problem != nil && strings.Contains(report.Problem.Message, "its own signature") {
+		t.Errorf("a block of an older version: %v", report.Problem)
 	}
 	// The forger has the head's key but not the event's signature: unsigned, signed by another, and signed over another text.
 	for name, forge := range map[string]func(body string) string{

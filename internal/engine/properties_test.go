@@ -132,6 +132,7 @@ func TestOrderOfGatesChangesNothing(t *testing.T) {
 }
 
 func TestOrderOfFindingsAndApprovalsChangesNothing(t *testing.T) {
+	spec.Covers(t, "MACE-CAN-2")
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		other := approvalFor(q)
