@@ -80,6 +80,7 @@ const (
 	EventIntegritySummary EventType = "INTEGRITY_CHECK_SUMMARY" // what the daily check of the log and of what stands beside it found (MACE)
 	EventRedaction        EventType = "REDACTION_EVENT"         // parts of a text were taken out before anybody saw it or it was kept (MACE)
 	EventPersonal         EventType = "PII_FLAGGED"             // personal data was not kept; what stays is its keyed hash (MACE)
+	EventRateLimit        EventType = "RATE_LIMIT"              // a quota had no room for an action, and when it will have (MACE)
 )
 
 // An Entry is one event in its place in the log.
@@ -107,5 +108,5 @@ func EventTypes() []EventType {
 		EventMessage, EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
-		EventIntegritySummary, EventRedaction, EventPersonal}
+		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit}
 }

@@ -2,8 +2,10 @@ package admission
 
 import (
 	"context"
+	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/ruleset"
@@ -22,6 +24,26 @@ func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) e
 		}
 		return a.Tighten(ctx, Tightening{Scope: ledger.HoldAgent, Key: p.Requester.Agent, To: phase.Alternate, Trigger: phase.TriggerCap,
 			Why: "the limit " + row.Limit + " has no room left for what it wanted"})
+	}
+	return nil
+}
+
+// rateLimited records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is told the same
+// by the obligation to wait.
+func (a *Admission) rateLimited(p *Case, change *ledger.Change, d interlock.Decision, now time.Time) error {
+	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing {
+		return nil
+	}
+	for n := range p.limited {
+		row := &p.limited[n]
+		if !row.Met || !refusedBy(d, row.Limit) {
+			continue
+		}
+		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
+			Window: int64(row.Window / time.Second), RetryAfter: int64((waitFor(row.Back, now) + time.Second - 1) / time.Second)}
+		if err := a.append(change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
+			return err
+		}
 	}
 	return nil
 }

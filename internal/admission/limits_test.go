@@ -34,7 +34,7 @@ limits:
 // TestTheCallAfterTheLimit: so many actions of an agent are let through within the window; the next is refused by the limit's name, other
 // agents are none of its business, and there is room again when the window is over.
 func TestTheCallAfterTheLimit(t *testing.T) {
-	spec.Covers(t, "EC-1.3", "EC-T1.3", "ASA-6.3-4")
+	spec.Covers(t, "EC-1.3", "EC-T1.3", "ASA-6.3-4", "MACE-7-1")
 	h := newHouse(t, under(t, tenAnHour))
 	for n := range 10 {
 		if a := h.propose(fmt.Sprint("ls ", n)); a.Answer != interlock.Allow || len(a.Uses) != 1 {
@@ -47,6 +47,10 @@ func TestTheCallAfterTheLimit(t *testing.T) {
 	if refused.Answer != interlock.Deny || refused.Event == "" || f.Rule != "limit.team.calls" ||
 		f.Reason != "the limit team.calls has no room left for this" || len(f.Obligations) != 1 || f.Obligations[0].Note != "50m0s" {
 		t.Fatalf("the call after the limit: %v %+v", refused.Answer, f)
+	}
+	if e := h.newest(interlock.EventRateLimit); !strings.Contains(string(e.Payload), `"limit":"team.calls"`) ||
+		!strings.Contains(string(e.Payload), `"retry_after_seconds":3000,"room":10,"used":10`) {
+		t.Errorf("RATE_LIMIT says %s", e.Payload)
 	}
 	if a := h.propose("ls", from("codex", "alice", "r")); a.Answer != interlock.Allow {
 		t.Errorf("another agent: %v %+v", a.Answer, a.Decisive())

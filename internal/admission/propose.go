@@ -158,6 +158,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		if err := a.insisted(ctx, &p, &change, &answer); err != nil {
 			return change, err
 		}
+		if err := a.rateLimited(&p, &change, answer.Decision, now); err != nil {
+			return change, err
+		}
 		if err := a.posted(&p, &change, standing, answer.Decision, now); err != nil {
 			return change, err
 		}

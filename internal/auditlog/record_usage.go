@@ -46,3 +46,17 @@ type BudgetRecord struct {
 
 // Payload renders the record.
 func (r BudgetRecord) Payload() (json.RawMessage, error) { return payload("a budget", r) }
+
+// A RateRecord says that a quota had no room for an action, and when it will have (MACE 7).
+type RateRecord struct {
+	Limit      string `json:"limit"`
+	Per        string `json:"per"`     // for whom it is counted, e.g. "agent"
+	Measure    string `json:"measure"` // what is counted
+	Used       int64  `json:"used"`
+	Room       int64  `json:"room"`
+	Window     int64  `json:"window_seconds,omitempty"`      // 0: it is counted for ever
+	RetryAfter int64  `json:"retry_after_seconds,omitempty"` // 0: time brings no room back
+}
+
+// Payload renders the record.
+func (r RateRecord) Payload() (json.RawMessage, error) { return payload("a rate limit", r) }

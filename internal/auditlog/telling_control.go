@@ -3,6 +3,7 @@ package auditlog
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"interlock"
 	"interlock/internal/ledger"
@@ -60,6 +61,15 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.read("up_to", &upTo)
 		t.read("alarms", &alarms)
 		t.say("entries "+strconv.FormatInt(from, 10)+" to "+strconv.FormatInt(upTo, 10), strconv.Itoa(alarms)+" alarms")
+	case interlock.EventRateLimit:
+		var used, room, wait int64
+		t.read("used", &used)
+		t.read("room", &room)
+		t.read("retry_after_seconds", &wait)
+		t.say(t.text("limit"), strconv.FormatInt(used, 10)+" of "+strconv.FormatInt(room, 10)+" "+t.text("measure"))
+		if wait > 0 {
+			t.say("again in " + (time.Duration(wait) * time.Second).String())
+		}
 	case interlock.EventIntegritySummary:
 		var to int64
 		var wrong []string

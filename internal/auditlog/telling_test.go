@@ -36,6 +36,8 @@ func TestTelling(t *testing.T) {
 		interlock.EventAlert: {{auditlog.AlertRecord{Code: "tampering", Message: "somebody changed a row"},
 			"somebody changed a row · tampering"}},
 		interlock.EventIntegrity: {{auditlog.IntegrityRecord{Held: []string{"ruleset/1"}, Why: "a blob is gone"}, "a blob is gone · ruleset/1"}},
+		interlock.EventRateLimit: {{auditlog.RateRecord{Limit: "calls", Measure: "actions", Used: 9, Room: 9, RetryAfter: 90},
+			"calls · 9 of 9 actions · again in 1m30s"}},
 		interlock.EventIntegritySummary: {{auditlog.IntegritySummary{Day: "2026-11-23", To: 9, Failures: []string{"entry 4: it was changed"}},
 			"2026-11-23 · 9 entries · 1 failures · entry 4: it was changed"}},
 		interlock.EventIncident: {{auditlog.HoldRecord{Name: "home", Cause: interlock.EventIncident, Why: "a laptop was stolen", Order: &order},
