@@ -123,6 +123,9 @@ func askedIn(ctx context.Context, backend *embedded.Backend, request interlock.A
 			if before = entry.Index; auditlog.Released(&entry) {
 				return auditlog.Decided{}, missing
 			}
+			if auditlog.OfText(&entry) {
+				continue
+			}
 			d, err := auditlog.ReadDecision(entry)
 			if err != nil {
 				return d, fmt.Errorf("reading entry %d: %w", entry.Index, err)

@@ -223,7 +223,7 @@ func (l *past) each(p *program, from time.Time, visit func(e interlock.Entry, r 
 	walking := p.walking("going through the past", l.log)
 	defer walking.end()
 	return l.log.Recorded(p.ctx, 0, walking.counting(func(e interlock.Entry) error {
-		if l.registered(&e); !replay.Holds(e.Type) {
+		if l.registered(&e); !replay.Holds(e.Type) || auditlog.OfText(&e) {
 			return nil
 		}
 		if auditlog.Released(&e) {

@@ -50,6 +50,9 @@ func UnfinishedSince(ctx context.Context, log ByKind, since time.Time) (open []U
 	}
 	for _, kind := range []interlock.EventType{interlock.EventDecision, interlock.EventReviewRequest} {
 		err = newestOf(ctx, log, kind, since, func(e interlock.Entry) error {
+			if OfText(&e) {
+				return nil
+			}
 			d, err := ReadDecision(e)
 			if err != nil || ended[d.Event.ID] || !d.Decision.Answer.Allowed() || d.Execution != "awaited" || d.Canary ||
 				readsAlone(d.Decision.Impacts) {

@@ -37,7 +37,7 @@ func IsDecision(kind interlock.EventType) bool {
 
 // ReadDecision reads a decision's entry back. Any other entry is an error.
 func ReadDecision(e interlock.Entry) (Decided, error) {
-	if !IsDecision(e.Type) {
+	if !IsDecision(e.Type) || OfText(&e) {
 		return Decided{}, fmt.Errorf("auditlog: a %s event holds no decision", e.Type)
 	}
 	event, err := ParseEvent(e.Body)

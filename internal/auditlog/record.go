@@ -298,6 +298,9 @@ func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
 	default:
 		return interlock.Decision{}, "", fmt.Errorf("auditlog: a %s event holds no decision", e.Type)
 	}
+	if OfText(&e) {
+		return interlock.Decision{}, "", fmt.Errorf("auditlog: this %s event is about a text and holds no decision", e.Type)
+	}
 	event, err := ParseEvent(e.Body)
 	if err != nil {
 		return interlock.Decision{}, "", fmt.Errorf("auditlog: read the event: %w", err)

@@ -38,6 +38,9 @@ func ActionLine(a interlock.Action) string {
 func Telling(e Event) string {
 	t := telling{}
 	if json.Unmarshal(e.Payload, &t.members) == nil {
+		t.classified()
+	}
+	if len(t.parts) == 0 {
 		t.byType(e.Type)
 		if len(t.parts) == 0 {
 			t.anything()

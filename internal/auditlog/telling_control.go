@@ -61,6 +61,8 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.read("up_to", &upTo)
 		t.read("alarms", &alarms)
 		t.say("entries "+strconv.FormatInt(from, 10)+" to "+strconv.FormatInt(upTo, 10), strconv.Itoa(alarms)+" alarms")
+	case interlock.EventPersonal:
+		t.add("personal", "pii_type", "tier", "where", "redaction_reason")
 	case interlock.EventRateLimit:
 		var used, room, wait int64
 		t.read("used", &used)

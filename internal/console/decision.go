@@ -39,7 +39,7 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	if !auditlog.IsDecision(e.Type) {
+	if !auditlog.IsDecision(e.Type) || auditlog.OfText(&e) {
 		if c.may(r, auditing) {
 			http.Redirect(w, r, "/events/"+e.ID, http.StatusSeeOther)
 			return

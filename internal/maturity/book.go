@@ -123,7 +123,7 @@ func (b *Book) Add(e interlock.Entry) {
 		b.Last = event.Recorded
 	}
 	switch {
-	case auditlog.IsDecision(e.Type):
+	case auditlog.IsDecision(e.Type) && !auditlog.OfText(&e):
 		err = b.decided(e)
 	case e.Type == interlock.EventApproval:
 		err = b.answered(e)

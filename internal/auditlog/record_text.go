@@ -1,0 +1,67 @@
+package auditlog
+
+import (
+	"encoding/json"
+
+	"interlock"
+)
+
+// A TextRecord says what became of a text that was shown, sent or kept: what it is, what was found in it and by which rule. It never
+// holds any of the text.
+type TextRecord struct {
+	Where          string              `json:"where"`              // which way it went, e.g. "result of a server"
+	About          string              `json:"about,omitempty"`    // the decision's event that it came of
+	Request        string              `json:"request,omitempty"`  // the ActionRequest that a review was opened as
+	Classification string              `json:"classification"`     // OK, REDACT, FLAG_FOR_REVIEW or BLOCK
+	Rule           string              `json:"rule"`               // that wanted the strictest
+	Ruleset        string              `json:"safety_ruleset_id"`  // the snapshot that it was classified under
+	Reason         string              `json:"redaction_reason"`   // why something was taken out: SECRET, PII_DETECTED, INJECTION or HARM
+	Kinds          []string            `json:"kinds,omitempty"`    // what was found, sorted, without repeats
+	Found          int                 `json:"found"`              // how often
+	Hash           string              `json:"redaction_hash"`     // keyed hash of the text with the run's seed
+	KeyID          string              `json:"hash_key,omitempty"` // names the key
+	Bytes          int                 `json:"bytes"`              // of the text
+	Requester      interlock.Requester `json:"requester"`
+}
+
+// Payload renders the record. It stands under one member, by which [OfText] tells that it is no decision.
+func (r TextRecord) Payload() (json.RawMessage, error) {
+	return payload("a classified text", struct {
+		Text TextRecord `json:"text"`
+	}{r})
+}
+
+// A PersonalRecord says that personal data was not kept, with its keyed hash in its place (MACE 4).
+type PersonalRecord struct {
+	Where   string `json:"where"`
+	About   string `json:"about,omitempty"`
+	Type    string `json:"pii_type"`
+	Tier    string `json:"tier"`
+	Hash    string `json:"pii_hash"` // HMAC-SHA256 under a key of its own, over the value and the run's seed
+	KeyID   string `json:"hash_key"`
+	Reason  string `json:"redaction_reason"` // PII_DETECTED
+	Persist bool   `json:"durable"`          // it was about to be kept, and not only shown
+}
+
+// Payload renders the record.
+func (r PersonalRecord) Payload() (json.RawMessage, error) {
+	return payload("personal data", struct {
+		Personal PersonalRecord `json:"personal"`
+	}{r})
+}
+
+// OfText reports whether a SAFETY_BLOCK_EVENT or a SAFETY_REVIEW_REQUEST is about a text and holds no decision.
+func OfText(e *interlock.Entry) bool {
+	if e.Type != interlock.EventBlock && e.Type != interlock.EventReviewRequest || Released(e) {
+		return false
+	}
+	event, err := ParseEvent(e.Body)
+	if err != nil {
+		return false // and whoever reads it as a decision says so
+	}
+	var holds struct {
+		Text     json.RawMessage `json:"text"`
+		Decision json.RawMessage `json:"decision"`
+	}
+	return json.Unmarshal(event.Payload, &holds) == nil && len(holds.Text) > 0 && len(holds.Decision) == 0
+}
