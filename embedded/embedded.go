@@ -222,6 +222,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Evaluator:    *made.evaluator,
 		Store:        opened,
 		Redact:       classify.Redact,
+		Hash:         hasher(c.Home),
 		Verify:       verify,
 		Attest:       attest(sealer),
 		Notify:       channels,

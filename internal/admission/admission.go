@@ -239,6 +239,7 @@ type Config struct {
 	Evaluator
 	Store         Store
 	Redact        func(string) (string, []string) // removes secrets from text before it is recorded or shown
+	Hash          Hasher                          // optional: hashes what may not be recorded; without it no text can be screened
 	Verify        quorum.Verifier                 // checks what proves an operator's words
 	Attest        Attester                        // optional: signs as the server what it saw; without it no code counts
 	Now           func() time.Time
