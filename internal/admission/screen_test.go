@@ -71,7 +71,9 @@ func TestScreenedNothingUnrecorded(t *testing.T) {
 		t.Error("a text is screened without a key for hashes")
 	}
 	h = newHouse(t, hashing)
-	h.store.commit = func(func() (ledger.Receipt, error)) (ledger.Receipt, error) { return ledger.Receipt{}, errors.New("the disk is full") }
+	h.store.commit = func(func() (ledger.Receipt, error)) (ledger.Receipt, error) {
+		return ledger.Receipt{}, errors.New("the disk is full")
+	}
 	if _, err := h.Screened(t.Context(), fine); err == nil {
 		t.Error("a text is screened without a record")
 	}

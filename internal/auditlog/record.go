@@ -293,13 +293,8 @@ func below(indexes []int, n int) []int {
 
 // DecisionOf reads the decision and the agent's name back from a decision's entry. Any other entry is an error.
 func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
-	switch e.Type {
-	case interlock.EventDecision, interlock.EventBlock, interlock.EventReviewRequest:
-	default:
-		return interlock.Decision{}, "", fmt.Errorf("auditlog: a %s event holds no decision", e.Type)
-	}
-	if OfText(&e) {
-		return interlock.Decision{}, "", fmt.Errorf("auditlog: this %s event is about a text and holds no decision", e.Type)
+	if !IsDecision(e.Type) || OfText(&e) {
+		return interlock.Decision{}, "", fmt.Errorf("auditlog: this %s event holds no decision", e.Type)
 	}
 	event, err := ParseEvent(e.Body)
 	if err != nil {
