@@ -17,7 +17,7 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, lex, secret, account, bubblewrap, fileio, hostname, lineage
+std only                                                < interlock, lex, secret, personal, account, bubblewrap, fileio, hostname, lineage
 std only                                                < rules, spec, rpc, sse, witness, advice, startup
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
@@ -28,6 +28,7 @@ contract                                                < ruleset
 inject                                                  < modality
 modality, contract                                      < admission
 lex                                                     < inject
+personal, inject                                        < classify
 inject                                                  < gate
 strictyaml, secret, inject                              < impact/fact
 impact/fact                                             < impact/know
@@ -113,7 +114,7 @@ spec, fileio                                            < conform
 auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
-account, hook, harness, classify, lineage, witness      < cmd/interlock-hook
+account, hook, harness, secret, lineage, witness        < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
 std only                                                < test/otel, test/system
 std only                                                < bench/redteam, bench/mutants, release
@@ -124,7 +125,7 @@ everything                                              < bench/eval, bench/run,
 
 // pureSet are the packages that are functions of their arguments: no clock, randomness, files, network, logging or
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
-const pureSet = `interlock, lex, secret, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
+const pureSet = `interlock, lex, secret, personal, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
 	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, ` +
 	`witness, dataflow, rollback, contract, modality, question, groundrules`

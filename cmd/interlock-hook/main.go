@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"interlock/internal/account"
-	"interlock/internal/classify"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
+	"interlock/internal/secret"
 	"interlock/internal/witness"
 )
 
@@ -135,7 +135,7 @@ func sandboxing(home string) *hook.Exec {
 }
 
 func redacted(text string) string {
-	clean, _ := classify.Redact(text)
+	clean, _ := secret.Redact(text)
 	return clean
 }
 

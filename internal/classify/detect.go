@@ -1,0 +1,207 @@
+package classify
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"interlock/internal/inject"
+	"interlock/internal/lex"
+	"interlock/internal/personal"
+	"interlock/internal/secret"
+)
+
+// found is something that a rule selects.
+type found struct {
+	Start, End int
+	kind, tier string
+	rule       int
+}
+
+// detect returns what the rules find in a text, in its order. Of two findings of sensitive parts that overlap one is made.
+func (r *Ruleset) detect(text string) []found {
+	all := r.sensitive(text)
+	if r.injection {
+		if rule := r.rule("injection", "orders", ""); rule >= 0 {
+			for _, s := range injected(text) {
+				all = append(all, found{s[0], s[1], "orders", "", rule})
+			}
+		}
+	}
+	if r.harm {
+		all = append(all, r.harmful(text)...)
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
+	return all
+}
+
+// sensitive returns credentials and personal data, in order and without overlaps.
+func (r *Ruleset) sensitive(text string) []found {
+	all := r.plain(text, nil)
+	if !ascii(text) {
+		if v := folded(text); v.text != text {
+			n := len(all)
+			all = r.plain(v.text, all)
+			for i := n; i < len(all); i++ {
+				all[i].Start, all[i].End = v.place(all[i].Start), v.place(all[i].End)
+			}
+		}
+	}
+	all = r.encoded(text, all)
+	return r.merged(text, all)
+}
+
+// longSecret is the length at which package secret stops reading a value, however far it goes on.
+const longSecret = 64 << 10
+
+// goesOn reports a character that does not end a value.
+func goesOn(c byte) bool { return c > ' ' && c != '"' && c != '\'' && c != '`' && c != '<' }
+
+// plain adds what the detectors of sensitive parts find in a text as it stands.
+func (r *Ruleset) plain(text string, all []found) []found {
+	if r.secrets {
+		for _, s := range secret.Find(text) {
+			for s.End-s.Start >= longSecret && s.End < len(text) && goesOn(text[s.End]) { // what it is known by is over
+				s.End++
+			}
+			if rule := r.rule("secret", s.Kind, ""); rule >= 0 {
+				all = append(all, found{s.Start, s.End, s.Kind, "", rule})
+			}
+		}
+	}
+	if r.personal {
+		for _, s := range personal.Find(text) {
+			if rule := r.rule("personal", s.Kind, string(s.Tier)); rule >= 0 {
+				all = append(all, found{s.Start, s.End, s.Kind, string(s.Tier), rule})
+			}
+		}
+	}
+	return all
+}
+
+// merged puts findings in order, on whole characters, and joins those that overlap under the stricter of their rules.
+func (r *Ruleset) merged(text string, all []found) []found {
+	for n := range all {
+		s := &all[n]
+		for s.Start > 0 && s.Start < len(text) && !utf8.RuneStart(text[s.Start]) {
+			s.Start--
+		}
+		for s.End < len(text) && !utf8.RuneStart(text[s.End]) {
+			s.End++
+		}
+	}
+	if len(all) < 2 {
+		return all
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
+	out := all[:1]
+	for _, s := range all[1:] {
+		last := &out[len(out)-1]
+		if s.Start >= last.End {
+			out = append(out, s)
+			continue
+		}
+		if r.Rules[s.rule].Verdict.Stricter(r.Rules[last.rule].Verdict) {
+			last.kind, last.tier, last.rule = s.kind, s.tier, s.rule
+		}
+		last.End = max(last.End, s.End)
+	}
+	return out
+}
+
+// minEncoded is the length from which a word may be text that is encoded.
+const minEncoded = 24
+
+// encoded adds the words of a text that are sensitive text once encoded.
+func (r *Ruleset) encoded(text string, all []found) []found {
+	for at := 0; at < len(text); {
+		if !inBase64(text[at]) {
+			at++
+			continue
+		}
+		start := at
+		for at < len(text) && inBase64(text[at]) {
+			at++
+		}
+		if at-start < minEncoded {
+			continue
+		}
+		plain, err := lex.DecodeBase64(text[start:at])
+		if err != nil || !readable(plain) {
+			continue
+		}
+		for _, s := range r.plain(string(plain), nil) {
+			all = append(all, found{start, at, s.kind, s.tier, s.rule})
+			break
+		}
+	}
+	return all
+}
+
+func inBase64(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
+}
+
+// readable reports bytes that are text.
+func readable(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			return false
+		}
+	}
+	return len(text) > 0 && utf8.Valid(text)
+}
+
+func ascii(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// injected returns the parts of a text that are orders to a model: its sentences and lines that are, or, where no one is by
+// itself, all of it.
+func injected(text string) [][2]int {
+	in := inject.Injected(text)
+	if !in && !ascii(text) {
+		v := folded(text)
+		in = v.text != text && inject.Injected(v.text)
+	}
+	if !in {
+		return nil
+	}
+	var out [][2]int
+	start := 0
+	for start < len(text) {
+		end := sentenceEnd(text, start)
+		if part := text[start:end]; len(part) > 8 && inject.Injected(part) {
+			if n := len(out); n > 0 && out[n-1][1] == start {
+				out[n-1][1] = end
+			} else {
+				out = append(out, [2]int{start, end})
+			}
+		}
+		start = end
+	}
+	if out == nil {
+		return [][2]int{{0, len(text)}}
+	}
+	return out
+}
+
+// sentenceEnd returns where the sentence or line that begins at a place ends.
+func sentenceEnd(text string, start int) int {
+	for i := start; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			return i + 1
+		case (c == '.' || c == '!' || c == '?') && i+1 < len(text) && strings.IndexByte(" \"')", text[i+1]) >= 0 && i > start:
+			return i + 1
+		case c == '"' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == '}' || text[i+1] == ']') && i > start:
+			return i
+		}
+	}
+	return len(text)
+}
