@@ -10,6 +10,8 @@ type Gateway struct {
 
 	Record GatewayRecord `json:"record"`
 
+	Texts TextRuleset `json:"texts"`
+
 	TrustOnFirstUse *bool `json:"trust_on_first_use"` // unset: of programs on this machine
 }
 
@@ -84,4 +86,38 @@ func (r *GatewayRecord) UnmarshalText(text []byte) error {
 		return nil
 	}
 	return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is not known; name all or objections", text)
+}
+
+// A TextRuleset names what texts are classified by.
+type TextRuleset string
+
+// What there is to classify by.
+const (
+	TextsOff     TextRuleset = "off"         // nothing; the zero value means the same
+	TextsResults TextRuleset = "results"     // what tools return to an agent at work
+	TextsMACE    TextRuleset = "mace-stage1" // what people read and what is kept: every tier of personal data is taken out
+)
+
+// Off reports whether nothing is classified.
+func (r TextRuleset) Off() bool { return r == "" || r == TextsOff }
+
+// UnmarshalText accepts exactly the three names.
+func (r *TextRuleset) UnmarshalText(text []byte) error {
+	switch TextRuleset(text) {
+	case TextsOff, TextsResults, TextsMACE:
+		*r = TextRuleset(text)
+		return nil
+	}
+	return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is not known; name off, results or mace-stage1", text)
+}
+
+// strictness orders rulesets of texts.
+func (r TextRuleset) strictness() int {
+	switch r {
+	case TextsMACE:
+		return 2
+	case TextsResults:
+		return 1
+	}
+	return 0
 }

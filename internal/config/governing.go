@@ -157,6 +157,13 @@ func gatewaySettings() []Governing {
 				}
 				return want
 			}),
+		governing("gateway.texts", "one that takes less out", func(c *Config) *TextRuleset { return &c.Gateway.Texts },
+			func(base, want TextRuleset) TextRuleset {
+				if want.strictness() < base.strictness() {
+					return base
+				}
+				return want
+			}),
 		governing("gateway.trust_on_first_use", "true, or leaving out a false that was ordered",
 			func(c *Config) **bool { return &c.Gateway.TrustOnFirstUse }, func(base, want *bool) *bool {
 				if trusting(base) < trusting(want) {

@@ -144,6 +144,8 @@ func pairs() []pair {
 		{"gateway.tls.client_name", func(c *Config) {}, func(c *Config) { c.Gateway.TLS.Agent = "cn" }, true},
 		{"gateway.record", func(c *Config) {}, func(c *Config) { c.Gateway.Record = RecordObjections }, true},
 		{"gateway.record", func(c *Config) {}, func(c *Config) { c.Gateway.Record = RecordAll }, false},
+		{"gateway.texts", func(c *Config) { c.Gateway.Texts = TextsMACE }, func(c *Config) { c.Gateway.Texts = TextsResults }, true},
+		{"gateway.texts", func(c *Config) { c.Gateway.Texts = TextsResults }, func(c *Config) { c.Gateway.Texts = TextsMACE }, false},
 		{"gateway.trust_on_first_use", func(c *Config) {}, func(c *Config) { c.Gateway.TrustOnFirstUse = &yes }, true},
 		{"gateway.trust_on_first_use", func(c *Config) { c.Gateway.TrustOnFirstUse = &no }, func(c *Config) {}, true},
 		{"gateway.trust_on_first_use", func(c *Config) {}, func(c *Config) { c.Gateway.TrustOnFirstUse = &no }, false},

@@ -208,7 +208,7 @@ func (s *Session) screened(ctx context.Context, r *request, p permit, result []b
 		return s.withheld(r, p, "result_too_large", tooLarge)
 	}
 	if c := s.gateway.config.Classifier; c != nil {
-		shown, err := c.Classify(ctx, s.caller, p.action, result)
+		shown, err := c.Classify(ctx, Classified{p.requester, p.action, p.answer.Event, result})
 		if err != nil {
 			reason := "the server's answer was withheld"
 			var refused *interlock.Error

@@ -90,7 +90,15 @@ type Hearer interface {
 // A Classifier looks at what a server answers before the client sees it. It may return another result, or an error that
 // withholds it; the message of an *interlock.Error is shown.
 type Classifier interface {
-	Classify(ctx context.Context, c Caller, action interlock.Action, result json.RawMessage) (json.RawMessage, error)
+	Classify(ctx context.Context, c Classified) (json.RawMessage, error)
+}
+
+// A Classified is a server's answer, or what it asks while it answers, and the decided call that it came of.
+type Classified struct {
+	Requester interlock.Requester
+	Action    interlock.Action
+	Event     string // of the decision
+	Result    json.RawMessage
 }
 
 // Nowhere takes what belongs to a message that is no request: there is nobody who waits for it.
