@@ -191,6 +191,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	a.warn(ctx, &p, receipt.Left, last.at)
+	a.owing.look(&p.judging)
 	a.pauseOver(ctx, &p, last.at)
 	a.overseeSoon(ctx, &p, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
@@ -345,10 +346,14 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		return change, false, err
 	}
 	change.Events = []ledger.Draft{draft}
+	asked, err := a.owe(&change, &p, d, now)
+	if err != nil {
+		return change, false, err
+	}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.CallBody{Requester: p.Requester, Action: d.Action,
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
-			At: now})...)
+			At: now, Judge: asked})...)
 	}
 	change.Writes = append(change.Writes, a.judged(&p.judging, now)...)
 	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
 	"time"
 
 	"interlock"
@@ -34,6 +37,19 @@ func callOf(value any, event string) (any, error) {
 	return c, nil
 }
 
+// EventID is an event's id: lower-case hex of sha256(job_seed ":" sequence_index ":" event_type), as MACE has it. It is known as soon as
+// the event has its place in its run.
+func EventID(seed string, sequence int64, kind interlock.EventType) string {
+	text := make([]byte, 0, len(seed)+len(kind)+24)
+	text = append(text, seed...)
+	text = append(text, ':')
+	text = strconv.AppendInt(text, sequence, 10)
+	text = append(text, ':')
+	text = append(text, kind...)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
 // Keyed is a row without a key as it is called once the change's first event has its id.
 func (b Book) Keyed(r Row, event string) (Row, error) {
 	k := b.kinds[r.Kind]
@@ -62,6 +78,7 @@ type CallBody struct {
 	Gateway   bool                    `json:"gateway,omitempty"` // its question was left to Interlock's own gateway
 	At        time.Time               `json:"at"`
 	Outcome   interlock.OutcomeStatus `json:"outcome,omitempty"`
+	Judge     interlock.Digest        `json:"judge,omitempty"` // the question about it that is owed an answer
 }
 
 // An AgainBody says that a call for which a yes was used up was shown to its harness's hooks a second time: a third is asked about. It
