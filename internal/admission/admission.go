@@ -319,7 +319,6 @@ type Admission struct {
 	watching   watching
 	layers     layers
 	owing      owing
-	late       atomic.Pointer[func(class, result string)] // of what judges say afterwards, see ObserveLate
 	pulse      pulse
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,25 @@ type owing struct {
 	tries map[string]owedTry // by the decision's event
 	wake  chan struct{}
 	wrong string // what people were told of last
+
+	results map[string]int64 // how often judges answered what
+}
+
+// count counts an answer.
+func (o *owing) count(result string) {
+	o.Lock()
+	defer o.Unlock()
+	if o.results == nil {
+		o.results = map[string]int64{}
+	}
+	o.results[result]++
+}
+
+// JudgedAfter is how often judges answered what in this process of actions that had been let through, by the result as the record has it.
+func (a *Admission) JudgedAfter() map[string]int64 {
+	a.owing.Lock()
+	defer a.owing.Unlock()
+	return maps.Clone(a.owing.results)
 }
 
 // An owedTry is how often a judge failed to answer, and what asking it took from budgets.
@@ -265,8 +285,8 @@ func (a *Admission) answerOwed(ctx context.Context, o *ledger.OwedBody, j *judgi
 			Why: lateReason(&record)}, nil)
 		return change, m.done(interlock.Requester{Agent: "interlock"})
 	})
-	if see := a.late.Load(); err == nil && see != nil {
-		(*see)(o.Class, record.Result)
+	if err == nil {
+		a.owing.count(record.Result)
 	}
 	return err
 }

@@ -19,10 +19,6 @@ type Decided struct {
 // Observe has a function told of each decision from now on, after it was made. The answer waits for it, so it has to return at once.
 func (a *Admission) Observe(see func(Decided)) { a.observer.Store(&see) }
 
-// ObserveLate has a function told from now on of each action that was judged after it was let through: its class, and the result as the
-// record has it.
-func (a *Admission) ObserveLate(see func(class, result string)) { a.late.Store(&see) }
-
 // observed returns what tells of a decision that begins now, once it has its answer, if anybody is to be told.
 func (a *Admission) observed(p *interlock.Proposal, answer *interlock.Answer) func() {
 	see := a.observer.Load()
