@@ -86,31 +86,50 @@ func (c *judgeOwed) Run(p *program) error {
 	return s.show()
 }
 
-// tookBack reads from the log, newest first, what was denied after it was let through.
+// maxLateRead bounds how many answers of judges are looked through for denials.
+const maxLateRead = 20_000
+
+// tookBack reads from the log, newest first, what was denied after it was let through; at most so many, or with 0 all.
 func tookBack(ctx context.Context, log *store.Store, most int) ([]takenBack, error) {
-	entries, err := log.Entries(ctx, interlock.EventJudgedLate, ledger.Before(-1, most))
-	if err != nil {
-		return nil, err
-	}
 	list := []takenBack{}
-	for _, e := range entries {
-		var is auditlog.JudgedAfter
-		event, err := auditlog.Read(e, &is)
+	for before, read := int64(-1), 0; read < maxLateRead; {
+		entries, err := log.Entries(ctx, interlock.EventJudgedLate, ledger.Before(before, digestPage))
 		if err != nil {
 			return nil, err
 		}
-		if !is.Revokes() {
-			continue
-		}
-		one := takenBack{Event: is.Event, At: when(event.Recorded), Agent: event.Actor, Class: is.Class, Result: is.Result, Held: is.Held, Undo: is.Undo}
-		for n := range is.Judgments {
-			if is.Judgments[n].Rule != "" {
-				one.Rule = is.Judgments[n].Rule
+		for _, e := range entries {
+			one, revoked, err := tookBackBy(e)
+			if err != nil {
+				return nil, err
+			}
+			if revoked {
+				list = append(list, one)
+			}
+			if before = e.Index; len(list) == most && most > 0 {
+				return list, nil
 			}
 		}
-		list = append(list, one)
+		if read += len(entries); len(entries) < digestPage {
+			break
+		}
 	}
 	return list, nil
+}
+
+// tookBackBy is what one answer of a judge took back, if it did.
+func tookBackBy(e interlock.Entry) (one takenBack, revoked bool, err error) {
+	var is auditlog.JudgedAfter
+	event, err := auditlog.Read(e, &is)
+	if err != nil || !is.Revokes() {
+		return one, false, err
+	}
+	one = takenBack{Event: is.Event, At: when(event.Recorded), Agent: event.Actor, Class: is.Class, Result: is.Result, Held: is.Held, Undo: is.Undo}
+	for n := range is.Judgments {
+		if is.Judgments[n].Rule != "" {
+			one.Rule = is.Judgments[n].Rule
+		}
+	}
+	return one, true, nil
 }
 
 // withOwed adds to a page of metrics what judges said of actions after they were let through, and how much they still owe.

@@ -123,20 +123,20 @@ func (a *Admission) roomForOwed(ctx context.Context) bool {
 	return err == nil && n < most
 }
 
-// owe adds to the change that lets an action through that its judge is owed an answer, and returns the question; empty where none is.
-func (a *Admission) owe(change *ledger.Change, p *Case, d interlock.Decision, now time.Time) (interlock.Digest, error) {
+// owe adds to the change that lets an action through that its judge is owed an answer, where one is.
+func (a *Admission) owe(change *ledger.Change, p *Case, d interlock.Decision, now time.Time) error {
 	j := &p.judging
 	if j.owes == nil || j.owes.key != j.key || len(j.said) != 1 || j.said[0].Failure != interlock.JudgeOwed || !d.Answer.Allowed() {
-		return "", nil
+		return nil
 	}
 	by, err := a.self()
 	if err != nil {
-		return "", err
+		return err
 	}
 	asks := j.owes.asks[0]
 	change.Writes = append(change.Writes, ledger.Rows(ledger.OwedBody{Requester: p.Requester, Action: j.owes.action, Impacts: j.owes.impacts,
 		Class: asks.Class, Payload: string(asks.Payload), Judge: j.said[0].Judge, By: by, At: now, Until: now.Add(a.config.JudgeLater.Within)})...)
-	return j.key, nil
+	return nil
 }
 
 // self is this process among those that have the same store.
@@ -151,23 +151,6 @@ func (a *Admission) self() (string, error) {
 		a.owing.self = name
 	}
 	return a.owing.self, nil
-}
-
-// revoked reports whether the answer that a call got a moment ago was taken back by what its judge said since.
-func (a *Admission) revoked(ctx context.Context, call ledger.CallBody, now time.Time) bool {
-	if call.Judge == "" {
-		return false
-	}
-	rows, _, err := a.config.Store.Load(ctx, key(ledger.Judged, string(call.Judge)))
-	if err != nil {
-		return true // and it is decided anew, which says what is wrong
-	}
-	return slices.ContainsFunc(rows, func(row ledger.Row) bool {
-		body, is := row.Value.(ledger.JudgedBody)
-		return is && body.Counts(now) && slices.ContainsFunc(body.Judgments, func(s interlock.Judgment) bool {
-			return s.Verdict != interlock.Allow
-		})
-	})
 }
 
 // errAnswered ends the change of an answer that another process has recorded.

@@ -119,8 +119,8 @@ func TestJudgedBeforeAllTheSame(t *testing.T) {
 	} {
 		h, main := laterHouse(t, "asa", test.edit)
 		a := h.propose(test.command)
-		if a.Answer == interlock.Allow && main.asked() == 0 {
-			t.Errorf("%s: %s was let through before its judge was heard", name, test.command)
+		if main.asked() != 1 {
+			t.Errorf("%s: %s is %s after %d questions", name, test.command, a.Answer, main.asked())
 		}
 		if h.judgeOwed() != 0 || len(h.judgedAfter()) != 0 {
 			t.Errorf("%s: a judgment is owed", name)
@@ -182,8 +182,9 @@ func TestALateDenialRevokes(t *testing.T) {
 		t.Errorf("its run is in %q by %q", got, held.Trigger)
 	}
 	main.says = says(interlock.Allow, 0)
-	if b := h.propose("touch other.txt", asking); b.Answer != interlock.Ask {
-		t.Errorf("a further step of the run: %s", b.Answer)
+	before := main.asked()
+	if b := h.propose("touch other.txt", asking); b.Answer != interlock.Ask || main.asked() != before+1 {
+		t.Errorf("a further step of the run, of which whoever answers sees what the judge says: %s after %d questions", b.Answer, main.asked()-before)
 	}
 	elsewhere := func(p *admission.Case) { p.Requester.Run = "run-2" }
 	asked := main.asked()
@@ -354,6 +355,18 @@ func TestSamplesOfWhatCantBeUndone(t *testing.T) {
 	})
 	if a := h.propose("touch notes.txt"); main.asked() != 1 {
 		t.Errorf("without randomness: %s after %d questions", a.Answer, main.asked())
+	}
+}
+
+// TestTheGreaterShareCounts: an action of two classes is judged as often as the one that is judged more often.
+func TestTheGreaterShareCounts(t *testing.T) {
+	for _, sample := range []map[string]int{{"write workspace": 10, "read workspace": 90}, {"write workspace": 90, "read workspace": 10}} {
+		h, main := judgedHouse(t, "asa", func(c *admission.Config) {
+			c.Random, c.JudgeLater = &drawing{c.Random, 50}, admission.JudgeLater{Sample: sample}
+		})
+		if a := h.propose("cp README.md notes.txt"); a.Answer != interlock.Allow || main.asked() != 1 {
+			t.Errorf("%v: %s after %d questions", sample, a.Answer, main.asked())
+		}
 	}
 }
 

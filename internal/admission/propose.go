@@ -346,14 +346,13 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		return change, false, err
 	}
 	change.Events = []ledger.Draft{draft}
-	asked, err := a.owe(&change, &p, d, now)
-	if err != nil {
+	if err := a.owe(&change, &p, d, now); err != nil {
 		return change, false, err
 	}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.CallBody{Requester: p.Requester, Action: d.Action,
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
-			At: now, Judge: asked})...)
+			At: now})...)
 	}
 	change.Writes = append(change.Writes, a.judged(&p.judging, now)...)
 	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)

@@ -64,9 +64,6 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if err != nil {
 		return interlock.Answer{}, false
 	}
-	if a.revoked(ctx, call, now) {
-		return interlock.Answer{}, false // its judge was heard since
-	}
 	if _, any := a.killed(&standing, now); any {
 		return interlock.Answer{}, false // no permit is given again while everything is stopped
 	}

@@ -78,7 +78,6 @@ type CallBody struct {
 	Gateway   bool                    `json:"gateway,omitempty"` // its question was left to Interlock's own gateway
 	At        time.Time               `json:"at"`
 	Outcome   interlock.OutcomeStatus `json:"outcome,omitempty"`
-	Judge     interlock.Digest        `json:"judge,omitempty"` // the question about it that is owed an answer
 }
 
 // An AgainBody says that a call for which a yes was used up was shown to its harness's hooks a second time: a third is asked about. It
