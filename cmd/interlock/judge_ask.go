@@ -237,6 +237,7 @@ func judgeTrial(t judge.Trial) string {
 
 // judges proves every judge of the settings, as a question to each would.
 func (d *diagnosis) judges() {
+	d.owed()
 	if !d.settings.Judge.IsSet() {
 		return
 	}

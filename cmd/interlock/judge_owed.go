@@ -132,6 +132,30 @@ func tookBackBy(e interlock.Entry) (one takenBack, revoked bool, err error) {
 	return one, true, nil
 }
 
+// owed says of judgments that are overdue: no server runs that could ask for them, or none can record what it hears.
+func (d *diagnosis) owed() {
+	opened, _, err := d.program.auditStore()
+	if err != nil {
+		return // other checks say what is wrong with the store
+	}
+	defer opened.Close()
+	rows, _, err := opened.Scan(d.program.ctx, ledger.Ref{Kind: ledger.Owed, Mark: ledger.All}, ledger.Every(maxListed))
+	if err != nil {
+		d.note("judge", "", statusFail, "what is owed a judgment can't be read: %s", err)
+		return
+	}
+	overdue := 0
+	for _, row := range rows {
+		if o, is := row.Value.(ledger.OwedBody); is && d.program.now().After(o.Until) {
+			overdue++
+		}
+	}
+	if overdue > 0 {
+		d.note("judge", "", statusFail, "%d actions were let through and their judge was not heard in time; run `interlock up`, which takes back "+
+			"what can be taken back", overdue)
+	}
+}
+
 // withOwed adds to a page of metrics what judges said of actions after they were let through, and how much they still owe.
 func withOwed(backend *embedded.Backend, next func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
