@@ -22,8 +22,9 @@ func TestDoctorNamesOverdueJudgments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := backend.Propose(t.Context(), interlock.Proposal{Action: interlock.Action{Kind: interlock.KindShell, Input: "touch notes.txt", Dir: "/repo"},
-		View: interlock.View{Workspace: "/repo"}, Requester: interlock.Requester{Agent: "claude", Run: "r"}})
+	answer := backend.Propose(t.Context(), interlock.Proposal{
+		Action: interlock.Action{Kind: interlock.KindShell, Input: "touch notes.txt", Dir: "/repo"},
+		View:   interlock.View{Workspace: "/repo"}, Requester: interlock.Requester{Agent: "claude", Run: "r"}})
 	if err := backend.Close(); err != nil || answer.Answer != interlock.Allow {
 		t.Fatal(err, answer.Answer, answer.Decisive())
 	}

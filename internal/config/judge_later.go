@@ -37,8 +37,8 @@ func (j Judge) checkLater() error {
 			return err
 		}
 		if share := j.Sample[class]; share < 1 || share > 99 {
-			return interlock.Errorf(interlock.CodeInvalid, "judge.sample", "of %s %d of 100 are judged; name 1 to 99, or leave the class out to have all judged",
-				class, share)
+			return interlock.Errorf(interlock.CodeInvalid, "judge.sample", "of %s %d of 100 are judged; name 1 to 99, or leave the class "+
+				"out to have all judged", class, share)
 		}
 	}
 	switch {

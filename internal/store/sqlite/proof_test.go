@@ -51,7 +51,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.RollbackBody{ID: "rb", Open: 1},
 		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m",
 			From: "bot", To: "bat"}},
-		ledger.OwedBody{Event: "e", At: storagetest.Now}, ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: storagetest.Now}, ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: storagetest.Now},
+		ledger.OwedBody{Event: "e", At: storagetest.Now}, ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: storagetest.Now},
+		ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: storagetest.Now},
 		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: storagetest.Now}, ledger.BaselineBody{Name: "bas_1", At: storagetest.Now})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
