@@ -49,6 +49,9 @@ type Judgment struct {
 	Context   int    `json:"context,omitempty"`  // how much of the judge's own context window question and answer took, in percent
 
 	Remembered bool `json:"remembered,omitempty"` // it is an earlier answer to the same question
+
+	Share int `json:"share,omitempty"` // where only some of a class are judged: how many of a hundred
+	Draw  int `json:"draw,omitempty"`  // and what was drawn for this one, from 0 to 99: below the share it is judged
 }
 
 // Says is what the judge said, in one line for whoever answers in its place: its own words are a model's, made from what an agent wrote.
@@ -58,6 +61,10 @@ func (j Judgment) Says() string {
 		text += " of the " + string(j.Subject)
 	}
 	switch {
+	case j.Failure == JudgeOwed:
+		return text + ": is heard after the action"
+	case j.Failure == JudgeUnsampled:
+		return text + ": not heard, as the action was not drawn"
 	case j.Failure != "":
 		return text + ": not heard (" + string(j.Failure) + ")"
 	case j.Verdict == Allow:
@@ -87,12 +94,52 @@ const (
 	JudgeSpent       JudgeFailure = "spent"       // its budget is used up
 	JudgeMoved       JudgeFailure = "moved"       // what it was asked about became another thing, twice
 	JudgeAlone       JudgeFailure = "alone"       // much depends on it, and no second judge with another model is configured; a person is asked
+
+	// these two let an action pass unheard, where an operator has said so of its class and it can be undone
+	JudgeOwed      JudgeFailure = "owed"      // it is asked after the action
+	JudgeUnsampled JudgeFailure = "unsampled" // only a share of the class is judged, and this one was not drawn
 )
+
+// Spares reports whether an operator has settled that nobody is asked before the action.
+func (f JudgeFailure) Spares() bool { return f == JudgeOwed || f == JudgeUnsampled }
+
+// JudgedBefore says why actions of a class are always judged before they are done, whatever an operator would like (ASA 17.1); nothing of
+// classes that an operator may have judged afterwards, or in samples. Where it is uncertain whether something can be undone, it can't be.
+func JudgedBefore(kind ImpactKind, reach Reach) (why string) {
+	switch reach {
+	case ReachProduction:
+		return "it reaches production"
+	case ReachSelf:
+		return "it reaches Interlock itself"
+	case ReachWorkspace, ReachHome, ReachSystem, ReachExternal:
+	default:
+		return "nobody knows how far it reaches"
+	}
+	switch kind {
+	case ImpactRead, ImpactWrite, ImpactConfigure, ImpactSpawn:
+		return ""
+	case ImpactDelete:
+		return "what is deleted may be gone for ever"
+	case ImpactExecute:
+		return "nobody sees through the code that runs, so that it is uncertain whether it can be undone"
+	case ImpactNetwork:
+		return "bytes that have left can't be called back"
+	case ImpactMessage:
+		return "what people have read can't be called back"
+	case ImpactSpend:
+		return "it commits money"
+	case ImpactPrivilege, ImpactPersist:
+		return "it changes what may be done later"
+	case ImpactCredential:
+		return "a secret that was shown stays known"
+	}
+	return "nobody knows what it does"
+}
 
 // Unsent reports whether nothing was sent to a model.
 func (f JudgeFailure) Unsent() bool {
 	switch f {
-	case JudgeMissing, JudgeTooLong, JudgeShed, JudgeCanary, JudgeBreaker, JudgeSpent, JudgeMoved:
+	case JudgeMissing, JudgeTooLong, JudgeShed, JudgeCanary, JudgeBreaker, JudgeSpent, JudgeMoved, JudgeOwed, JudgeUnsampled:
 		return true
 	}
 	return false

@@ -249,6 +249,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		JudgeWhen:    admission.JudgeWhen(c.Judge.When),
 		JudgeWithin:  c.Judge.Remembered(),
 		JudgeBudgets: judging.budgets,
+		JudgeLater:   admission.JudgeLater{After: c.Judge.After, Sample: c.Judge.Sample, Most: c.Judge.MostOwed(), Within: c.Judge.AnswerWithin()},
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
 			return auditlog.UnfinishedSince(ctx, opened, since)
 		},

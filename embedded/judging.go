@@ -22,6 +22,7 @@ type judging struct {
 
 	mu      sync.Mutex
 	tested  func(judge.Trial)
+	life    context.Context // of what goes on until the backend is closed; nil until anything does
 	ends    context.CancelFunc
 	running sync.WaitGroup
 }
@@ -71,8 +72,8 @@ const recordTime = 5 * time.Second
 
 // start has every test recorded, takes what other processes have found, and where the process lasts tests on the schedule.
 func (j *judging) start(ctx context.Context, adm *admission.Admission, brief bool) error {
-	if len(j.clients) == 0 {
-		return nil
+	if err := j.keepOwed(ctx, adm, brief); err != nil || len(j.clients) == 0 {
+		return err
 	}
 	identities := map[string]interlock.JudgeIdentity{}
 	for _, client := range j.clients {
@@ -96,12 +97,37 @@ func (j *judging) start(ctx context.Context, adm *admission.Admission, brief boo
 	if brief {
 		return nil
 	}
-	keeping, end := context.WithCancel(context.Background())
-	j.ends = end
+	keeping := j.lasting()
 	for _, client := range j.clients {
 		j.running.Go(func() { client.Keep(keeping) })
 	}
 	return nil
+}
+
+// keepOwed has what is owed a judgment asked about for as long as the backend is open. Where no judge is configured any more, what is
+// owed is so still.
+func (j *judging) keepOwed(ctx context.Context, adm *admission.Admission, brief bool) error {
+	if brief {
+		return nil
+	}
+	owes := len(j.clients) > 0
+	if !owes {
+		var err error
+		if owes, err = adm.OwesJudgments(ctx); err != nil || !owes {
+			return err
+		}
+	}
+	keeping := j.lasting()
+	j.running.Go(func() { adm.KeepOwed(keeping) })
+	return nil
+}
+
+// lasting is a context that ends with the backend.
+func (j *judging) lasting() context.Context {
+	if j.life == nil {
+		j.life, j.ends = context.WithCancel(context.Background())
+	}
+	return j.life
 }
 
 // hear takes what came of a test.

@@ -18,6 +18,7 @@ type judgeClientCommands struct {
 	Status judgeStatus `cmd:"" help:"Show which judges there are, what they are held to, and how they do."`
 	Ask    judgeAsk    `cmd:"" help:"Ask judges about one action. Records nothing. Exits 0 allow, 20 deny."`
 	Canary judgeCanary `cmd:"" help:"Test judges: each must deny one command and allow another."`
+	Owed   judgeOwed   `cmd:"" help:"List actions that were let through and wait for their judge, and what was taken back."`
 }
 
 // judgePick chooses judges of the settings.
@@ -236,6 +237,7 @@ func judgeTrial(t judge.Trial) string {
 
 // judges proves every judge of the settings, as a question to each would.
 func (d *diagnosis) judges() {
+	d.owed()
 	if !d.settings.Judge.IsSet() {
 		return
 	}

@@ -8,9 +8,11 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/auditlog"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
 	"interlock/internal/rollback"
+	"interlock/internal/store"
 )
 
 type rollbackBegin struct {
@@ -193,6 +195,9 @@ func (c *rollbackList) Run(p *program) error {
 	if c.JSON {
 		return writeLine(p.stdout, append([]ledger.RollbackBody{}, list.Rows...))
 	}
+	if err := c.proposed(p, opened, list.Rows); err != nil {
+		return err
+	}
 	if len(list.Rows) == 0 {
 		_, err = fmt.Fprintln(p.stdout, "no rollbacks")
 		return err
@@ -206,6 +211,34 @@ func (c *rollbackList) Run(p *program) error {
 	s := p.screen()
 	t.print(s)
 	return s.show()
+}
+
+// proposed names what a judge denied after it was let through and of which no rollback is under way.
+func (c *rollbackList) proposed(p *program, log *store.Store, begun []ledger.RollbackBody) error {
+	if c.Ended {
+		return nil
+	}
+	back, err := tookBack(p.ctx, log, c.limit())
+	if err != nil {
+		return err
+	}
+	ended, err := admission.Rollbacks(p.ctx, log, true, c.limit())
+	if err != nil {
+		return err
+	}
+	begun = slices.Concat(begun, ended.Rows)
+	for _, b := range back {
+		what := admission.RollbackSubject(dataflow.Seed{Event: b.Event})
+		if b.Undo == nil || b.Undo.Steps == 0 || slices.ContainsFunc(begun, func(r ledger.RollbackBody) bool { return r.What == what }) {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.stdout, "proposed: %s, a judge's %s of what %s did: interlock rollback begin --event %s --reason TEXT\n",
+			printable(b.Class), map[string]string{auditlog.JudgedDeny: "denial", auditlog.JudgedUnheard: "silence"}[b.Result],
+			printable(b.Agent), b.Event); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type rollbackShow struct {

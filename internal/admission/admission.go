@@ -288,6 +288,8 @@ type Config struct {
 	JudgeWithin time.Duration
 	// optional: what they may cost. Where there are any, a judge that does not say what it costs is not asked
 	JudgeBudgets []JudgeBudget
+	// optional: of which classes of action they are heard afterwards, or of a share only
+	JudgeLater JudgeLater
 	// optional: the log, for finding what is unusual in it; without it nobody looks
 	Log Log
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
@@ -317,6 +319,7 @@ type Admission struct {
 	endings    endings
 	watching   watching
 	layers     layers
+	owing      owing
 	pulse      pulse
 	shadow     *shadow // nil where no ruleset can decide beside the one in force
 }

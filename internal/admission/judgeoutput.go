@@ -63,7 +63,7 @@ func (a *Admission) reviewed(run interlock.Run, result json.RawMessage, standing
 		}
 	}
 	snapshot := interlock.Snapshot{Profile: under.Profile, Judgments: heard.said}
-	for _, f := range gate.Judged(under.Rules, &snapshot, interlock.Allow) {
+	for _, f := range gate.Judged(under.Rules, &snapshot, interlock.Allow, notAnAction) {
 		if under.Mode == interlock.Enforcing {
 			return &unfit{interlock.Errorf(interlock.CodeUnauthorized, "/result", "is not handed over: %s (%s); the run goes on", f.Reason, f.Rule),
 				heard.said, a.judged(heard, a.config.Now().UTC())}

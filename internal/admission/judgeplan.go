@@ -30,7 +30,7 @@ func (p *planning) judged(plan *interlock.Plan, decided []interlock.Decision) er
 	if q != nil {
 		snapshot.Judgments = p.judging.said
 	}
-	for _, f := range gate.Judged(p.under.Rules, &snapshot, interlock.Allow) {
+	for _, f := range gate.Judged(p.under.Rules, &snapshot, interlock.Allow, notAnAction) {
 		plan.Objections = append(plan.Objections, interlock.PlanRemark{Rule: f.Rule, Verdict: f.Verdict, Reason: p.redact(f.Reason)})
 	}
 	p.admin = len(snapshot.Judgments) > 0 && slices.ContainsFunc(plan.Objections, byJudge)

@@ -39,6 +39,10 @@ type judging struct {
 	fresh bool     // they were asked, and not remembered
 
 	reserved []*reservation // what was taken for asking them
+
+	owes  *inquiry // what is asked after the action, or was not drawn
+	drawn bool     // and whether, and what, was drawn for it
+	draw  int
 }
 
 // An inquiry is one question with those it is for.
@@ -47,6 +51,10 @@ type inquiry struct {
 	asks   []interlock.JudgeQuestion
 	judges []interlock.Judge
 	alone  bool // a second judge with another model should be heard, and there is none
+
+	action  interlock.Digest // of one action, by which it is named
+	impacts []interlock.Impact
+	later   *later // how it may be heard other than before; nil: it may not
 }
 
 // errUnheard ends a commit in which it turns out that judges have to be heard first.
@@ -65,7 +73,11 @@ func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Deci
 	if !required && !a.config.JudgeWhen.due(analysis.Impacts) {
 		return nil, nil
 	}
-	return a.inquiry(p.Action, analysis.Impacts, required, objective, tier)
+	q, err := a.inquiry(p.Action, analysis.Impacts, required, objective, tier)
+	if err == nil {
+		q.later = a.later(q, analysis.Impacts, d)
+	}
+	return q, err
 }
 
 // wantsJudge reports whether the profile wants a judge's Allow of whatever is not denied.
@@ -118,11 +130,17 @@ func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact,
 		}
 		q.asks = append(q.asks, output)
 	}
+	q.action, q.impacts = about, impacts
+	return q, q.name()
+}
+
+// name names an inquiry about one action.
+func (q *inquiry) name() (err error) {
 	q.key, err = q.digest(struct {
 		Action  interlock.Digest   `json:"action"`
 		Impacts []interlock.Impact `json:"impacts"`
-	}{about, impacts})
-	return q, err
+	}{q.action, q.impacts})
+	return err
 }
 
 // judgedBy is an inquiry with those it is for. Much depends on what is of high consequence, so that all judges are heard of it; at tier
@@ -172,11 +190,14 @@ func classOf(impacts []interlock.Impact) string {
 	class, far := "none", -1
 	for n := range impacts {
 		if at := slices.Index(interlock.Reaches(), impacts[n].Reach); at > far {
-			class, far = string(impacts[n].Kind)+" "+string(impacts[n].Reach), at
+			class, far = nameOfClass(&impacts[n]), at
 		}
 	}
 	return class
 }
+
+// nameOfClass is the class of one impact.
+func nameOfClass(i *interlock.Impact) string { return string(i.Kind) + " " + string(i.Reach) }
 
 // unheard returns the error that ends a commit where judges have to be heard of a decision first, and takes what they said of another away.
 func (a *Admission) unheard(p *Case, analysis impact.Analysis, d *interlock.Decision, standing ledger.Standing) error {
@@ -250,7 +271,7 @@ func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judg
 			}
 		}
 	}
-	if j.key == q.key {
+	if j.key == q.key || a.spare(ctx, j, q) {
 		return true
 	}
 	taken, enough, failed := a.reserve(ctx, by, q)

@@ -194,6 +194,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	a.warn(ctx, &p, receipt.Left, last.at)
+	a.owing.look(&p.judging)
 	a.pauseOver(ctx, &p, last.at)
 	a.overseeSoon(ctx, &p, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
@@ -348,6 +349,9 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 		return change, false, err
 	}
 	change.Events = []ledger.Draft{draft}
+	if err := a.owe(&change, &p, d, now); err != nil {
+		return change, false, err
+	}
 	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
 		change.Writes = append(change.Writes, ledger.Rows(ledger.CallBody{Requester: p.Requester, Action: d.Action,
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,

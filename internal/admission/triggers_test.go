@@ -185,7 +185,8 @@ func TestTriggers(t *testing.T) {
 	spec.Covers(t, "EC-P-2", "EC-P-7")
 	stages := stagings()
 	elsewhere := map[string]string{"cap": "TestACapRaisesAPhase", "cycles": "TestSelfHealBounds", "kill-on": "TestSignalKills",
-		"judge-context": "TestJudgesOwnContext", "contexts": "TestContextsTogether"}
+		"judge-context": "TestJudgesOwnContext", "judged-after": "TestALateDenialRevokes",
+		"contexts": "TestContextsTogether"}
 	for _, row := range phase.Triggers() {
 		stage, staged := stages[row.ID]
 		if row.By != phase.ByMachine && row.By != phase.ByObserver || elsewhere[row.ID] != "" {

@@ -64,14 +64,7 @@ type Event struct {
 
 // EventID returns the MACE event id: lower-case hex of sha256(job_seed ":" sequence_index ":" event_type).
 func EventID(seed string, sequence int64, kind interlock.EventType) string {
-	text := make([]byte, 0, len(seed)+len(kind)+24)
-	text = append(text, seed...)
-	text = append(text, ':')
-	text = strconv.AppendInt(text, sequence, 10)
-	text = append(text, ':')
-	text = append(text, kind...)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return ledger.EventID(seed, sequence, kind)
 }
 
 // seededAt returns the logical time of a run's n-th event.
@@ -95,7 +88,7 @@ func governs(kind interlock.EventType) bool {
 		interlock.EventIntegritySummary, interlock.EventRedaction, interlock.EventPersonal,
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
 		interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd,
-		interlock.EventMended, interlock.EventBudget, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost,
+		interlock.EventMended, interlock.EventBudget, interlock.EventJudgedLate, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost,
 		interlock.EventSeconded, interlock.EventProbe, interlock.EventBreaker, interlock.EventBreakerReset,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,

@@ -55,6 +55,7 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 		Decision: wire.Decision, Request: wire.Request, Recent: wire.Recent, Orders: wire.Orders,
 		Grants: wire.Grants, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin, Pin: wire.Pin, Canary: wire.Canary,
 		Uses: wire.Uses, Commits: wire.Commits, Plan: wire.Plan, Basis: wire.Basis, Accountable: wire.Accountable,
+		Judgments: wire.Judgments,
 	}}
 	for _, cut := range wire.Cut {
 		decided.Cut = append(decided.Cut, Cut(cut))

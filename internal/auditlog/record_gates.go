@@ -14,6 +14,9 @@ func gates(d interlock.Decision, judgments []interlock.Judgment) (first, second 
 	if judged {
 		second = gateWire{Result: judge.String(), Reason: judgments[0].Reason}
 	}
+	if Spared(judgments) != "" { // which is no answer; where it did not count, a finding says so
+		second, judged = gateWire{Result: "not_run", Reason: judgments[0].Reason}, false
+	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		named := gateWire{Result: f.Verdict.String(), Rule: f.Rule, Layer: f.Layer, Reason: f.Reason}

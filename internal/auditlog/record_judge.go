@@ -46,3 +46,86 @@ func (r JudgeTestedRecord) Payload() (json.RawMessage, error) {
 		Reason  string                 `json:"reason,omitempty"`
 	}{r.Judge, r.Passed, r.Failure, r.Reason})
 }
+
+// A JudgedAfterRecord is what a judge said of an action after it was let through, and what came of that. Its event stands in the run
+// of the action.
+type JudgedAfterRecord struct {
+	Event     string // of the decision that it is about
+	Action    interlock.Digest
+	Class     string
+	Result    string               // allow, deny, or unheard where nobody could be heard in time
+	Judgments []interlock.Judgment // redacted
+	Held      string               // what is held for it, such as run:r1; empty: nothing
+	Undo      *UndoProposed        // what would have to be undone; nil where it is allowed, or the log could not be read
+}
+
+// An UndoProposed is what would have to be undone of an action, as it was worked out at that moment. An admin's order begins it.
+type UndoProposed struct {
+	Plan   interlock.Digest `json:"plan"`
+	Size   int64            `json:"log_size"`
+	Steps  int              `json:"steps"`
+	Open   int              `json:"by_person"` // of them by a person
+	Agents []string         `json:"agents"`    // at most 16
+	How    string           `json:"how,omitempty"`
+}
+
+// The results of a judgment afterwards.
+const (
+	JudgedAllow   = "allow"
+	JudgedDeny    = "deny"
+	JudgedUnheard = "unheard"
+)
+
+// Payload renders the record.
+func (r JudgedAfterRecord) Payload() (json.RawMessage, error) {
+	c := cutter{room: 1 << 10}
+	judgments := c.judgments(r.Judgments)
+	if r.Undo != nil {
+		undo := *r.Undo
+		undo.How = c.text("undo.how", undo.How)
+		r.Undo = &undo
+	}
+	return payload("what a judge said afterwards", struct {
+		Event     string               `json:"event"`
+		Action    interlock.Digest     `json:"action"`
+		Class     string               `json:"class"`
+		Result    string               `json:"result"`
+		Judgments []interlock.Judgment `json:"judgments"`
+		Held      string               `json:"held,omitempty"`
+		Undo      *UndoProposed        `json:"undo,omitempty"`
+		Cut       []cutWire            `json:"truncated,omitempty"`
+	}{r.Event, r.Action, r.Class, r.Result, judgments, r.Held, r.Undo, c.cut})
+}
+
+// A JudgedAfter is such an event read back.
+type JudgedAfter struct {
+	Event     string               `json:"event"`
+	Class     string               `json:"class"`
+	Result    string               `json:"result"`
+	Judgments []interlock.Judgment `json:"judgments"`
+	Held      string               `json:"held"`
+	Undo      *UndoProposed        `json:"undo"`
+}
+
+// Revokes reports whether what was allowed is taken back.
+func (j JudgedAfter) Revokes() bool { return j.Result != JudgedAllow }
+
+// HeardBefore reports whether a judge was heard of what these judgments are about, and objected to nothing, before it was done.
+func HeardBefore(said []interlock.Judgment) bool {
+	for n := range said {
+		if said[n].Failure != "" || said[n].Verdict != interlock.Allow {
+			return false
+		}
+	}
+	return len(said) > 0
+}
+
+// Spared is why nobody was heard before an action that passed: it is owed, or it was not drawn; empty where neither is so.
+func Spared(said []interlock.Judgment) interlock.JudgeFailure {
+	for n := range said {
+		if said[n].Failure.Spares() {
+			return said[n].Failure
+		}
+	}
+	return ""
+}

@@ -39,6 +39,8 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.say(t.text("name"), t.text("failure"), t.text("reason"))
 	case interlock.EventJudgeAsked:
 		t.add("", "class")
+	case interlock.EventJudgedLate:
+		t.say(t.text("result"), t.text("class"), prefixed("held: ", t.text("held")), prefixed("about event ", t.text("event")))
 	case interlock.EventProbe:
 		t.add("", "why")
 	case interlock.EventKill, interlock.EventKillRelease:

@@ -204,7 +204,11 @@ type Config struct {
 	// heard, where the profile does not want them heard of all: changes (default), outward (what reaches beyond the workspace, or can't
 	// be undone) or all. `remember` (5m, at most 24h) is how long an Allow counts for an equal action; denials always do. `budgets` bound
 	// what judges may cost: each has a `name`, `most`, such as USD 5, `per` (agent or class; default: all together) and a `window`
-	// (default: for ever); what is used up denies. Default: no judge.
+	// (default: for ever); what is used up denies. `after` names classes of action, such as write workspace, of which judges are heard
+	// after the action was let through, and `sample` of which classes only so many of a hundred are judged (1 to 99); both only of what can
+	// be undone for certain, so that other classes are refused. `owed` (256, at most 10000) is how many judgments may be owed at once;
+	// what is more is judged before. `within` (10m, 1m to 24h) is how long a judge has to answer: what it denies then, or does not answer
+	// in time, is taken back. Default: no judge.
 	Judge Judge `json:"judge"`
 }
 

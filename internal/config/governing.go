@@ -188,6 +188,10 @@ func judgeSettings() []Governing {
 		governing("judge.remember", weakerLonger, func(c *Config) *Duration { return &c.Judge.Remember }, shortest(time.Duration(judgeRemember))),
 		governing("judge.budgets", weakerAnother+": without money nobody is heard, and nothing passes",
 			func(c *Config) *[]JudgeBudget { return &c.Judge.Budgets }, ordered),
+		governing("judge.after", weakerAdded+": it is done before its judge is heard", func(c *Config) *[]string { return &c.Judge.After }, common),
+		governing("judge.sample", weakerAdded+", or a smaller share", func(c *Config) *map[string]int { return &c.Judge.Sample }, joinSample),
+		governing("judge.owed", weakerMore, func(c *Config) *int { return &c.Judge.Owed }, joinOwed),
+		governing("judge.within", weakerLonger, func(c *Config) *Duration { return &c.Judge.Within }, shortest(time.Duration(judgeAnswer))),
 		governing("judge.reasoning", weakerGone, func(c *Config) *[]ReasoningModel { return &c.Judge.Reasoning }, all),
 	}
 }

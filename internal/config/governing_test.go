@@ -165,6 +165,16 @@ func pairs() []pair {
 		{"judge.remember", func(c *Config) {}, func(c *Config) { c.Judge.Remember = Duration(time.Hour) }, true},
 		{"judge.remember", func(c *Config) {}, func(c *Config) { c.Judge.Remember = Duration(time.Second) }, false},
 		{"judge.budgets", func(c *Config) {}, func(c *Config) { c.Judge.Budgets = []JudgeBudget{{Name: "day", Most: "USD 5"}} }, true},
+		{"judge.after", func(c *Config) {}, func(c *Config) { c.Judge.After = []string{"write workspace"} }, true},
+		{"judge.after", func(c *Config) { c.Judge.After = []string{"write workspace"} }, func(c *Config) {}, false},
+		{"judge.sample", func(c *Config) {}, func(c *Config) { c.Judge.Sample = map[string]int{"read workspace": 99} }, true},
+		{"judge.sample", ofSample(50), ofSample(10), true},
+		{"judge.sample", ofSample(50), ofSample(60), false},
+		{"judge.sample", ofSample(50), func(c *Config) {}, false},
+		{"judge.owed", func(c *Config) {}, func(c *Config) { c.Judge.Owed = 1000 }, true},
+		{"judge.owed", func(c *Config) {}, func(c *Config) { c.Judge.Owed = 10 }, false},
+		{"judge.within", func(c *Config) {}, func(c *Config) { c.Judge.Within = Duration(time.Hour) }, true},
+		{"judge.within", func(c *Config) {}, func(c *Config) { c.Judge.Within = Duration(time.Minute) }, false},
 		{"judge.reasoning", func(c *Config) { c.Judge.Reasoning = []ReasoningModel{{Model: "m"}} }, func(c *Config) {}, true},
 		{"judge.reasoning", func(c *Config) {}, func(c *Config) { c.Judge.Reasoning = []ReasoningModel{{Model: "m"}} }, false},
 	}
@@ -172,6 +182,10 @@ func pairs() []pair {
 
 func ofJudge(m JudgeModel) func(*Config) {
 	return func(c *Config) { c.Judge.Judges = []JudgeModel{m} }
+}
+
+func ofSample(share int) func(*Config) {
+	return func(c *Config) { c.Judge.Sample = map[string]int{"read workspace": share} }
 }
 
 func ofSandbox(name string, p SandboxProfile) func(*Config) {

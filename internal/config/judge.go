@@ -23,6 +23,11 @@ type Judge struct {
 	When     JudgeWhen     `json:"when"`
 	Remember Duration      `json:"remember"`
 	Budgets  []JudgeBudget `json:"budgets"`
+
+	After  []string       `json:"after"`
+	Sample map[string]int `json:"sample"`
+	Owed   int            `json:"owed"`
+	Within Duration       `json:"within"`
 }
 
 // JudgeWhen says of which actions judges are heard: changes, outward or all. The zero value is changes.
@@ -265,6 +270,9 @@ func (j Judge) check() error {
 	}
 	if time.Duration(j.Remember) > 24*time.Hour {
 		return interlock.Errorf(interlock.CodeInvalid, "judge.remember", "is at most 24h")
+	}
+	if err := j.checkLater(); err != nil {
+		return err
 	}
 	return j.checkBudgets()
 }

@@ -80,7 +80,7 @@ type Maker struct {
 	knownTools, knownPlaces, over map[string]bool // used before; requests that are over
 	asked                         map[string]bool
 	gates                         [2]Gate
-	review                        []Review
+	review, judged                []Review
 }
 
 // New begins a digest of what was recorded from one time on, and before another.
@@ -132,6 +132,8 @@ func (m *Maker) Add(e interlock.Entry) time.Time {
 		m.d.Stopped++
 	case interlock.EventAlert:
 		m.alert(is.Code, event.Actor)
+	case interlock.EventJudgedLate:
+		m.late(e)
 	case interlock.EventIntegrity, interlock.EventIncident, interlock.EventBlocked:
 		m.other[string(e.Type)]++
 	}
@@ -223,7 +225,7 @@ func (m *Maker) Sum() Digest {
 	})
 	d.Agents = d.Agents[:min(len(d.Agents), most)]
 	d.Rules, d.Limits, d.Anomalies, d.Alerts = counted(m.rules), counted(m.limits), counted(m.odd), counted(m.other)
-	d.Gates, d.Review = m.sumGates(), append([]Review{}, m.review...)
+	d.Gates, d.Review = m.sumGates(), m.drawn()
 	d.Tools, d.Places = fresh(m.tools, m.knownTools), fresh(m.places, m.knownPlaces)
 	slices.SortStableFunc(d.Moved, func(a, b Move) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.On, b.On)) })
 	d.Moved = d.Moved[max(len(d.Moved)-most, 0):]
@@ -271,7 +273,11 @@ func (d Digest) Text() string {
 	}
 	line("agents", strings.Join(agents, ", "))
 	for _, g := range d.Gates {
-		line("gate", fmt.Sprintf("%d denied %d of %d; before %d of %d", g.Gate, g.Denied, g.Of, g.DeniedBefore, g.OfBefore))
+		text := fmt.Sprintf("%d denied %d of %d; before %d of %d", g.Gate, g.Denied, g.Of, g.DeniedBefore, g.OfBefore)
+		if g.Late+g.Unheard > 0 {
+			text += fmt.Sprintf("; afterwards it denied %d more, and was not heard in time of %d", g.Late, g.Unheard)
+		}
+		line("gate", text)
 	}
 	line("drop", d.Drop())
 	line("questions", fmt.Sprintf("%d answered, %d expired, %d wait", d.Answered, d.Expired, d.Waiting))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"interlock"
 	"interlock/internal/auditlog"
 )
 
@@ -26,6 +27,10 @@ type Gate struct {
 	DeniedBefore int  `json:"denied_before"`
 	OfBefore     int  `json:"of_before"`
 	Dropped      bool `json:"dropped,omitempty"` // to a third or less, although as much was done
+
+	// of the judge alone, and counted apart: what it denied after it was let through, and of what it was not heard in time
+	Late    int `json:"denied_after,omitempty"`
+	Unheard int `json:"unheard_after,omitempty"`
 }
 
 // dropped reports whether a gate denies much less than before.
@@ -39,8 +44,18 @@ type Review struct {
 	Event string `json:"event"`
 	Agent string `json:"agent"`
 	Kind  string `json:"kind"`
-	By    string `json:"by"` // "rules", or "person" where somebody said yes
+	By    string `json:"by"` // one of the five below
 }
+
+// By whom something was permitted: rules alone, of which a class may be judged in samples and this one was not drawn; a person; or a judge,
+// before the action or after it.
+const (
+	ByRules     = "rules"
+	ByUnsampled = "rules, not drawn for the judge"
+	ByPerson    = "person"
+	ByJudge     = "judge"
+	ByAfter     = "judge, afterwards"
+)
 
 // gates counts one decision by which gate denied it.
 func (m *Maker) gate(d *auditlog.Decided, within bool) {
@@ -65,20 +80,64 @@ func (m *Maker) keep(id string, d *auditlog.Decided) {
 	if !d.Decision.Answer.Allowed() {
 		return
 	}
-	r := Review{Event: id, Agent: d.Proposal.Requester.Agent, Kind: string(d.Proposal.Action.Kind), By: "rules"}
-	if d.Decision.Approval != "" || d.Decision.Grant != "" {
-		r.By = "person"
+	r := Review{Event: id, Agent: d.Proposal.Requester.Agent, Kind: string(d.Proposal.Action.Kind), By: ByRules}
+	switch spared := auditlog.Spared(d.Judgments); {
+	case d.Decision.Approval != "" || d.Decision.Grant != "":
+		r.By = ByPerson
+	case spared == interlock.JudgeOwed:
+		r.By = ByAfter
+	case spared == interlock.JudgeUnsampled:
+		r.By = ByUnsampled
+	case auditlog.HeardBefore(d.Judgments):
+		r.By = ByJudge
 	}
-	at, _ := slices.BinarySearchFunc(m.review, r, func(a, b Review) int { return strings.Compare(a.Event, b.Event) })
-	m.review = slices.Insert(m.review, at, r)
-	m.review = m.review[:min(len(m.review), sample)]
+	m.review = kept(m.review, r)
+	if r.By == ByJudge || r.By == ByAfter {
+		m.judged = kept(m.judged, r)
+	}
+}
+
+// kept is a sample with one more, if its id is among those that come first.
+func kept(list []Review, r Review) []Review {
+	at, _ := slices.BinarySearchFunc(list, r, func(a, b Review) int { return strings.Compare(a.Event, b.Event) })
+	list = slices.Insert(list, at, r)
+	return list[:min(len(list), sample)]
+}
+
+// drawn is the sample: half of it, as far as there is so much, of what a judge let pass, which is where learning to get past one would
+// show (ASA 16.1); the rest of everything.
+func (m *Maker) drawn() []Review {
+	drawn := append([]Review{}, m.judged[:min(len(m.judged), sample/2)]...)
+	for _, r := range m.review {
+		if len(drawn) < sample && !slices.Contains(drawn, r) {
+			drawn = append(drawn, r)
+		}
+	}
+	slices.SortFunc(drawn, func(a, b Review) int { return strings.Compare(a.Event, b.Event) })
+	return drawn
+}
+
+// late counts what a judge said of an action after it was let through.
+func (m *Maker) late(e interlock.Entry) {
+	var is auditlog.JudgedAfter
+	if _, err := auditlog.Read(e, &is); err != nil {
+		return
+	}
+	judge := &m.gates[1]
+	judge.Gate = 2
+	switch is.Result {
+	case auditlog.JudgedDeny:
+		judge.Late++
+	case auditlog.JudgedUnheard:
+		judge.Unheard++
+	}
 }
 
 // sumGates is what is known of the gates that have denied anything, now or before.
 func (m *Maker) sumGates() []Gate {
 	list := []Gate{}
 	for _, g := range m.gates {
-		if g.Denied+g.DeniedBefore > 0 {
+		if g.Denied+g.DeniedBefore+g.Late+g.Unheard > 0 {
 			g.Dropped = g.dropped()
 			list = append(list, g)
 		}

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func decided(gate string, v interlock.Verdict) *auditlog.Decided {
 // TestDrop: a gate that denies a third of its share of before or less is named, each gate by itself; less work, little work and a little
 // less are no drop.
 func TestDrop(t *testing.T) {
-	spec.Covers(t, "ASA-17.3-1")
+	spec.Covers(t, "ASA-16.1-1", "ASA-17.3-1")
 	for name, tc := range map[string]struct {
 		before, deniedBefore, now, denied int
 		want                              bool
@@ -74,5 +75,76 @@ func TestReview(t *testing.T) {
 	a, b := one.Sum().Review, other.Sum().Review
 	if len(a) != sample || fmt.Sprint(a) != fmt.Sprint(b) || a[0].Event != "00" || a[1].By != "person" {
 		t.Errorf("the samples are\n%v\n%v", a, b)
+	}
+}
+
+// TestReviewOfTheJudge: the sample says by whom each was permitted, and half of it is of what a judge let pass, however rarely one is asked.
+func TestReviewOfTheJudge(t *testing.T) {
+	spec.Covers(t, "ASA-16.1-1")
+	m := New(time.Time{}, time.Time{})
+	for i := range 40 {
+		m.keep(fmt.Sprintf("%02d", i), decided("rules", interlock.Allow))
+	}
+	judged := func(id string, said ...interlock.Judgment) {
+		d := decided("judge", interlock.Allow)
+		d.Judgments = said
+		m.keep(id, d)
+	}
+	allow, owed := interlock.Judgment{Verdict: interlock.Allow}, interlock.Judgment{Verdict: interlock.Deny, Failure: interlock.JudgeOwed}
+	for i := range 4 {
+		judged(fmt.Sprintf("%02d", 50+i), allow)
+	}
+	judged("60", owed)
+	judged("61", allow)
+	judged("62", allow, interlock.Judgment{Verdict: interlock.Deny, Failure: interlock.JudgeTimeout}) // it was not heard
+	judged("000", interlock.Judgment{Verdict: interlock.Deny, Failure: interlock.JudgeUnsampled, Share: 1, Draw: 1})
+	by := map[string]int{}
+	sampled := m.Sum().Review
+	for _, r := range sampled {
+		by[r.By]++
+	}
+	if len(sampled) != sample || by[ByJudge] != 4 || by[ByAfter] != 1 || by[ByUnsampled] != 1 || by[ByRules] != 4 {
+		t.Errorf("the sample is %v", sampled)
+	}
+	few := New(time.Time{}, time.Time{})
+	few.keep("a", decided("rules", interlock.Allow))
+	if got := few.Sum().Review; len(got) != 1 {
+		t.Errorf("of one: %v", got)
+	}
+}
+
+// event is an entry of the log with a payload.
+func event(t *testing.T, kind interlock.EventType, at time.Time, payload []byte) interlock.Entry {
+	t.Helper()
+	body := `{"actor_id":"x","content_hash":"sha256:` + strings.Repeat("0", 64) + `","event_id":"` + auditlog.EventID("s", 1, kind) +
+		`","event_type":"` + string(kind) + `","job_seed":"s","payload":` + string(payload) + `,"prev_hash":"","role":"system","schema":"` +
+		auditlog.Schema + `","sequence_index":1,"snapshot_ids":{},"trace_id":"","ts_recorded":"` + at.Format("2006-01-02T15:04:05.000000Z") +
+		`","ts_seeded":"2000-01-01T00:00:01Z"}`
+	e := interlock.Entry{Type: kind, Body: []byte(body)}
+	if _, err := auditlog.Read(e, &struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestLateDenials: what the judge denied after it was let through is counted apart from what it denied before.
+func TestLateDenials(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	m := New(at, at.Add(time.Hour))
+	m.gate(decided("judge", interlock.Deny), true)
+	for n, result := range []string{auditlog.JudgedDeny, auditlog.JudgedDeny, auditlog.JudgedUnheard, auditlog.JudgedAllow} {
+		payload, err := auditlog.JudgedAfterRecord{Event: fmt.Sprint(n), Result: result}.Payload()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Add(event(t, interlock.EventJudgedLate, at, payload))
+		m.Add(event(t, interlock.EventJudgedLate, at.Add(-time.Hour), payload)) // before its time
+	}
+	d := m.Sum()
+	if len(d.Gates) != 1 || d.Gates[0].Gate != 2 || d.Gates[0].Denied != 1 || d.Gates[0].Late != 2 || d.Gates[0].Unheard != 1 {
+		t.Errorf("%+v", d.Gates)
+	}
+	if !strings.Contains(d.Text(), "gate       2 denied 1 of 1; before 0 of 0; afterwards it denied 2 more, and was not heard in time of 1") {
+		t.Error(d.Text())
 	}
 }

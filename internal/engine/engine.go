@@ -91,7 +91,11 @@ func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock
 	found = wanted(gates, found, rules, snapshot, action, analysis)
 	found, notices := suppressed(gates, found, rules, &snapshot, action, analysis, d.Danger, now)
 	found = tried(sandboxed(found, snapshot), action)
-	found = append(found, gate.Judged(rules, &snapshot, verdict(found))...)
+	locked := ""
+	if len(snapshot.Judgments) > 0 { // else nobody says that it may be judged afterwards
+		locked = gate.JudgedBefore(d.Danger, d.Impacts)
+	}
+	found = append(found, gate.Judged(rules, &snapshot, verdict(found), locked)...)
 	d.Findings = append(gate.Told(gates, ordered(gates, found), action, analysis), notices...)
 	d.Obligations = obligations(d.Findings)
 	d.Verdict = verdict(d.Findings)

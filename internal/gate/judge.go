@@ -15,8 +15,9 @@ import (
 const NameJudge = "judge"
 
 // Judged is what judges object to an action that no other gate denies, and that none was heard where the profile wants one. A judge can
-// only object: its Allow takes nothing from what others found (ASA 4-P5). found is the strictest of those.
-func Judged(rules *ruleset.Ruleset, snapshot *interlock.Snapshot, found interlock.Verdict) (out []interlock.Finding) {
+// only object: its Allow takes nothing from what others found (ASA 4-P5). found is the strictest of those. Of an action, locked says why it
+// is judged before whatever an operator has said of its class, see [JudgedBefore].
+func Judged(rules *ruleset.Ruleset, snapshot *interlock.Snapshot, found interlock.Verdict, locked string) (out []interlock.Finding) {
 	if found.Compare(interlock.Deny) >= 0 && len(snapshot.Judgments) == 0 {
 		return nil // nobody was asked, because it is denied anyway (ASA 8.1)
 	}
@@ -29,19 +30,20 @@ func Judged(rules *ruleset.Ruleset, snapshot *interlock.Snapshot, found interloc
 		return nil
 	}
 	for _, subject := range []interlock.JudgeSubject{"", interlock.JudgePlan, interlock.JudgeOutput} {
-		out = append(out, judgedOf(snapshot.Judgments, subject, required)...)
+		out = append(out, judgedOf(snapshot.Judgments, subject, required, locked)...)
 	}
 	return out
 }
 
 // judgedOf is what judges object to one subject. What they said of another says nothing about this one: that an action is harmless does
 // not make the output right that it carries.
-func judgedOf(said []interlock.Judgment, subject interlock.JudgeSubject, required bool) (out []interlock.Finding) {
+func judgedOf(said []interlock.Judgment, subject interlock.JudgeSubject, required bool, locked string) (out []interlock.Finding) {
 	allowed, denied := 0, 0
 	for n := range said {
 		j := &said[n]
 		switch {
 		case !about(j, subject):
+		case spared(j, locked):
 		case j.Failure != "" || j.Verdict != interlock.Allow && j.Verdict != interlock.Deny:
 			out = append(out, judgeFailed(j))
 		case j.Verdict == interlock.Allow:
@@ -69,6 +71,41 @@ func about(j *interlock.Judgment, subject interlock.JudgeSubject) bool {
 		of = ""
 	}
 	return of == subject
+}
+
+// spared reports whether an action may pass before its judge is heard, or without it: its class was opted in, it can be undone, and what
+// was drawn for it is not among those that are judged. It is held here as well as by whoever has not asked, so that no record of an
+// action that can't be undone says that it needed no judge (ASA 17.1).
+func spared(j *interlock.Judgment, locked string) bool {
+	if locked != "" || j.Subject != "" {
+		return false
+	}
+	return j.Failure == interlock.JudgeOwed || j.Failure == interlock.JudgeUnsampled && j.Share > 0 && j.Draw >= j.Share
+}
+
+// JudgedBefore says why an action is judged before it is done, whatever an operator has said of its class; nothing where it may be
+// judged afterwards, or in a sample. Where it is uncertain whether something can be undone it counts as if it could not (ASA 17.1).
+func JudgedBefore(danger interlock.Danger, impacts []interlock.Impact) string {
+	if len(impacts) == 0 {
+		return "nobody knows what it does"
+	}
+	for n := range impacts {
+		i := &impacts[n]
+		switch why := interlock.JudgedBefore(i.Kind, i.Reach); {
+		case why != "":
+			return why
+		case i.Confidence != interlock.Parsed:
+			return "it is uncertain what it does"
+		case i.Reversibility == interlock.Window:
+			return "it can be undone only for a while, or by somebody else"
+		case i.Reversibility != interlock.Readonly && i.Reversibility != interlock.Reversible:
+			return "it can't be undone"
+		}
+	}
+	if danger >= interlock.DangerDestructive {
+		return "it is " + danger.String()
+	}
+	return ""
 }
 
 // RuleUnheard is that of every finding that says that a judge was not heard.
@@ -115,6 +152,8 @@ var unheard = map[interlock.JudgeFailure]string{
 	interlock.JudgeSpent:       "what the judge may cost is used up, and what should be judged is not done unheard",
 	interlock.JudgeAlone:       "much depends on this, and no second judge with another model is configured, so that an admin looks at it",
 	interlock.JudgeMoved:       "what the judge was asked about changed while it was asked; try again",
+	interlock.JudgeOwed:        "what can't be undone for certain is not done before the judge was heard",
+	interlock.JudgeUnsampled:   "what can't be undone for certain is not done before the judge was heard",
 }
 
 // maxJudgeReason is how much of a judge's own words an agent is shown, in bytes.

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
 	"time"
 
 	"interlock"
@@ -32,6 +35,19 @@ func callOf(value any, event string) (any, error) {
 	}
 	c.EventID = event
 	return c, nil
+}
+
+// EventID is an event's id: lower-case hex of sha256(job_seed ":" sequence_index ":" event_type), as MACE has it. It is known as soon as
+// the event has its place in its run.
+func EventID(seed string, sequence int64, kind interlock.EventType) string {
+	text := make([]byte, 0, len(seed)+len(kind)+24)
+	text = append(text, seed...)
+	text = append(text, ':')
+	text = strconv.AppendInt(text, sequence, 10)
+	text = append(text, ':')
+	text = append(text, kind...)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // Keyed is a row without a key as it is called once the change's first event has its id.

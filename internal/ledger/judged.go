@@ -28,3 +28,35 @@ func judgedAbout(j JudgedBody) About {
 	}
 	return About{Key: string(j.Key), Marks: under(until, Until)}
 }
+
+// An OwedBody is a judgment that is owed: an action of a class that is judged afterwards was let through, and its judge is still to be
+// asked. It stands beside the decision's event, so that it is asked after a restart as well.
+type OwedBody struct {
+	Event     string              `json:"event"` // of the decision
+	Requester interlock.Requester `json:"requester"`
+	Action    interlock.Digest    `json:"action"`
+	Impacts   []interlock.Impact  `json:"impacts"`
+	Class     string              `json:"class"`
+	Payload   string              `json:"payload"` // what the judge is shown, without secrets
+	Judge     string              `json:"judge"`   // who is asked, by the name in the settings
+	By        string              `json:"by"`      // the process that let it through, which asks first
+	At        time.Time           `json:"at"`
+	Until     time.Time           `json:"until"` // without an answer by then it counts as denied
+}
+
+func owedAbout(o OwedBody) About {
+	return About{Key: o.Event, Marks: withAll(nano(o.At))}
+}
+
+func owedInto(o OwedBody, to *Standing) { to.other(Owed, o.Event, o) }
+func owedOwner(value any) string        { return ownerOwed + value.(OwedBody).Event }
+
+// owedOf is a judgment that is owed for an event.
+func owedOf(value any, event string) (any, error) {
+	o, ok := value.(OwedBody)
+	if !ok {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "change", "a %T is no judgment that is owed", value)
+	}
+	o.Event = event
+	return o, nil
+}

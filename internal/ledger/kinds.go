@@ -51,6 +51,7 @@ const (
 
 	RollbackStep = "rollback_step" // one action that is undone, and how that ended
 	Judged       = "judged"        // what judges said of an action
+	Owed         = "owed"          // that a judge is still to be asked about an action that was let through
 	FirstUse     = "first_use"     // that agents of a type use a tool, or that somebody is asked whether they may
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
@@ -250,6 +251,8 @@ func Kinds() []Kind {
 			body: of(budgetAbout, nil, nil), next: budgetNext},
 		{Name: Judged, Writer: ByAction, Proved: "", Lives: "a denial for ever, an Allow for as long as the settings say", swept: true,
 			body: of(judgedAbout, nil, nil)},
+		{Name: Owed, Writer: ByAction, Proved: "its decision's event says that it is owed", Lives: "until its judge has answered, or its time is over",
+			body: of(owedAbout, nil, owedInto), keyed: owedOf, owner: owedOwner},
 		{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever",
 			body: of(firstUseAbout, nil, firstUseInto), next: firstUseNext, owner: firstUseOwner},
 	}

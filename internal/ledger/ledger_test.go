@@ -86,6 +86,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Usage, used.Key, used, "until")
 	add(ledger.Profile, "agent:builder", ledger.ProfileBody{Name: "agent:builder", Profile: anomaly.Profile{Last: now}}, "until")
 	add(ledger.Judged, "sha256:01", ledger.JudgedBody{Key: "sha256:01", Judgments: []interlock.Judgment{{}}, At: now, Until: now}, "until")
+	add(ledger.Owed, "e", ledger.OwedBody{Event: "e", Class: "write workspace", At: now, Until: now}, "all")
 	add(ledger.Settled, "e", ledger.SettledBody{Event: "e", At: now}, "until")
 	add(ledger.Run, ledger.RunKey("builder", "r"), interlock.Run{ID: "r", Agent: "builder", Orchestration: "o", Parent: "p", Created: now},
 		"all", "runs\x00builder", "named\x00r", "in\x00o", "under\x00p")

@@ -30,6 +30,7 @@ const (
 	ownerRange       = "range\x00"
 	ownerCommitment  = "commitment\x00"
 	ownerBaseline    = "baseline\x00"
+	ownerOwed        = "owed\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -138,6 +139,8 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerMessage + ref.Key
 		case FirstUse:
 			return ownerFirstUse + ref.Key
+		case Owed:
+			return ownerOwed + ref.Key
 		}
 		return ""
 	}

@@ -309,6 +309,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = RunCount, v.Name
 		case JudgedBody:
 			r.Kind, r.Key = Judged, string(v.Key)
+		case OwedBody:
+			r.Kind, r.Key = Owed, v.Event // as a call's
 		case FirstUseBody:
 			r.Kind, r.Key = FirstUse, v.key()
 		case interlock.Plan:

@@ -47,6 +47,7 @@ const (
 	TriggerLoss    = "loss"      // an agent that others need does not answer
 	TriggerHealed  = "healed"    // a backup has stood in for so long without being refused anything
 	TriggerContext = "context"   // most of a context window is used: an agent's, or the judge's
+	TriggerJudge   = "judge"     // a judge denies what was let through already
 	TriggerBox     = "time box"  // the time of a run is over
 )
 

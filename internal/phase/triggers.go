@@ -47,6 +47,8 @@ func Triggers() []Trigger {
 			TriggerContext},
 		{"contexts", "agent", "P, A", "C", "85 % of its context window is used, and the judge's layer is in A or beyond", 2, ByMachine,
 			TriggerContext},
+		{"judged-after", "run", "P", "A", "a judge denies an action that was let through, or can't be heard of it in time; without a run, its agent",
+			0, ByMachine, TriggerJudge},
 		{"defence", "agent", "any", "E", "a data-loss or fraud defence objects to its traffic", 1, ByObserver, TriggerSignal},
 		{"rejects", "agent", "any", "E", "refusals spike while it reaches for what is unusual: new hosts and tools, or far more data",
 			2, ByMachine, TriggerSignal},

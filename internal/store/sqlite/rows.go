@@ -197,9 +197,35 @@ func concerns(ref ledger.Ref, r ledger.Row, about ledger.About) bool {
 	return slices.ContainsFunc(about.Marks, func(m ledger.Mark) bool { return m.Name == ref.Mark })
 }
 
+// keyed is a change in which the rows are named that are called after its first event. That one's id is known by its place in its run.
+func (b *batch) keyed(ctx context.Context, change *ledger.Change) (*ledger.Change, error) {
+	named := func(r ledger.Row) bool { return r.Key != "" || b.store.book.Filed(r.Kind) } // what is filed is named when it is written
+	if !slices.ContainsFunc(change.Writes, func(r ledger.Row) bool { return !named(r) }) || len(change.Events) == 0 {
+		return change, nil
+	}
+	job, err := b.job(ctx, change.Events[0])
+	if err != nil {
+		return nil, err
+	}
+	own := *change
+	own.Writes = slices.Clone(change.Writes)
+	for n, r := range own.Writes {
+		if named(r) {
+			continue
+		}
+		if own.Writes[n], err = b.store.book.Keyed(r, ledger.EventID(job.seed, job.next, change.Events[0].Type)); err != nil {
+			return nil, err
+		}
+	}
+	return &own, nil
+}
+
 // apply writes the rows of a change, or says why it can't be made now.
 func (b *batch) apply(ctx context.Context, c *commit) (refusal, err error) {
-	change := &c.change
+	change, err := b.keyed(ctx, &c.change)
+	if err != nil {
+		return nil, err
+	}
 	rows, refusal, err := b.store.book.Steps(change, b.store.at(change), func(kind, key string) (ledger.Row, error) {
 		if b.store.book.Swept(kind) {
 			return b.look(ctx, kind, key)

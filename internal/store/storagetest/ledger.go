@@ -107,7 +107,8 @@ func rows(t *testing.T, p Place) {
 	meter := ledger.MeterBody{Agent: "agent", Measure: "tokens", Number: 1, Sums: map[string]int64{"spans": 3}, Counted: 3, At: Now}
 	all = append(all, row(t, ledger.Meter, ledger.MeterKey(&meter), meter),
 		row(t, ledger.Budget, "b", ledger.BudgetBody{Key: "b", Number: 1, Told: map[string]time.Time{"notice": Now}, Within: time.Hour, At: Now}))
-	all = append(all, row(t, ledger.Judged, "sha256:01", ledger.JudgedBody{Key: "sha256:01", Judgments: []interlock.Judgment{{}}, At: Now}))
+	all = append(all, row(t, ledger.Judged, "sha256:01", ledger.JudgedBody{Key: "sha256:01", Judgments: []interlock.Judgment{{}}, At: Now}),
+		row(t, ledger.Owed, "e", ledger.OwedBody{Event: "e", Class: "write workspace", At: Now, Until: Now}))
 	kinds := map[string]bool{}
 	for _, r := range all {
 		kinds[r.Kind] = true
