@@ -32,11 +32,12 @@ const (
 
 // judging is what judges said while one case is decided.
 type judging struct {
-	key   interlock.Digest // what they were asked about
-	said  []interlock.Judgment
-	asked int      // how often
-	want  *inquiry // what they are to be asked now
-	fresh bool     // they were asked, and not remembered
+	key    interlock.Digest // what they were asked about
+	looked interlock.Digest // of what it was looked up when the decision began
+	said   []interlock.Judgment
+	asked  int      // how often
+	want   *inquiry // what they are to be asked now
+	fresh  bool     // they were asked, and not remembered
 
 	reserved []*reservation // what was taken for asking them
 }
@@ -65,7 +66,7 @@ func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Deci
 	if !required && !a.config.JudgeWhen.due(analysis.Impacts) {
 		return nil, nil
 	}
-	return a.inquiry(p.Action, analysis.Impacts, required, objective, tier)
+	return a.inquiries.about(a, p.Action, analysis, required, objective, tier)
 }
 
 // wantsJudge reports whether the profile wants a judge's Allow of whatever is not denied.
@@ -96,16 +97,13 @@ func (w JudgeWhen) due(impacts []interlock.Impact) bool {
 // inquiry is the question about an action. Where the profile wants a judge's Allow it sees the action and the ground rules alone
 // (ASA 9.1); what it said counts for these impacts all the same. What commits something outside in a run with an objective is looked at
 // as an output of that run as well (EC-2.5): a question of its own, so that the one about the action stays the same bytes in every run.
-func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact, bare bool, objective string, tier int) (*inquiry, error) {
+func (a *Admission) inquiry(action interlock.Action, about interlock.Digest, impacts []interlock.Impact, bare bool, objective string,
+	tier int) (*inquiry, error) {
 	shown := impacts
 	if bare {
 		shown = nil
 	}
 	payload, err := question.Action(action, shown, a.config.Redact)
-	if err != nil {
-		return nil, err
-	}
-	about, err := strictjson.ActionDigest(action)
 	if err != nil {
 		return nil, err
 	}
@@ -215,6 +213,7 @@ func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*inquiry, []l
 	if err != nil || q == nil {
 		return nil, nil // evaluating it finds the same, and says so
 	}
+	p.judging.looked = q.key
 	return q, []ledger.Ref{key(ledger.Judged, string(q.key))}
 }
 
@@ -241,16 +240,7 @@ func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judg
 	}
 	j.want = nil
 	j.asked++
-	known, _, failed := a.config.Store.Load(ctx, key(ledger.Judged, string(q.key)))
-	if failed == nil {
-		for _, row := range known {
-			if body, is := row.Value.(ledger.JudgedBody); is {
-				j.key = ""
-				j.recall(q, body, a.config.Now().UTC())
-			}
-		}
-	}
-	if j.key == q.key {
+	if j.looked != q.key && a.lookUp(ctx, j, q) { // what was looked up for the decision was found to say nothing
 		return true
 	}
 	taken, enough, failed := a.reserve(ctx, by, q)
@@ -270,6 +260,21 @@ func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judg
 	return true
 }
 
+// lookUp takes what judges said before of a question, if it still stands, and reports whether it does.
+func (a *Admission) lookUp(ctx context.Context, j *judging, q *inquiry) bool {
+	known, _, err := a.config.Store.Load(ctx, key(ledger.Judged, string(q.key)))
+	if err != nil {
+		return j.key == q.key
+	}
+	for _, row := range known {
+		if body, is := row.Value.(ledger.JudgedBody); is {
+			j.key = ""
+			j.recall(q, body, a.config.Now().UTC())
+		}
+	}
+	return j.key == q.key
+}
+
 // judgeReserve is how much of a door's time is left for recording what came of asking.
 const judgeReserve = 500 * time.Millisecond
 
@@ -282,13 +287,10 @@ func (a *Admission) hearJudges(ctx context.Context, q *inquiry) []interlock.Judg
 	}
 	said := make([]interlock.Judgment, len(q.asks)*len(q.judges))
 	var wait sync.WaitGroup
-	for n := range said {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			said[n] = heardOf(ctx, q, n)
-		}()
+	for n := 1; n < len(said); n++ {
+		wait.Go(func() { said[n] = heardOf(ctx, q, n) })
 	}
+	said[0] = heardOf(ctx, q, 0)
 	wait.Wait()
 	if q.alone {
 		said = append(said, interlock.Judgment{Judge: q.judges[0].Identity().Name, Verdict: interlock.Deny, Failure: interlock.JudgeAlone})
