@@ -116,10 +116,7 @@ func (a *Admission) inquiry(action interlock.Action, about interlock.Digest, imp
 		}
 		q.asks = append(q.asks, output)
 	}
-	q.key, err = q.digest(struct {
-		Action  interlock.Digest   `json:"action"`
-		Impacts []interlock.Impact `json:"impacts"`
-	}{about, impacts})
+	q.key, err = q.aboutAction(about, impacts)
 	return q, err
 }
 
@@ -138,6 +135,8 @@ func (a *Admission) judgedBy(consequence bool, tier int) *inquiry {
 	return q
 }
 
+const inquiryDomain = "interlock/inquiry/v1"
+
 // digest names an inquiry by all that its answer depends on.
 func (q *inquiry) digest(about any) (interlock.Digest, error) {
 	identities := make([]interlock.JudgeIdentity, len(q.judges))
@@ -148,7 +147,7 @@ func (q *inquiry) digest(about any) (interlock.Digest, error) {
 	for n := range q.asks {
 		shown[n] = string(q.asks[n].Subject) + " " + string(q.asks[n].Payload)
 	}
-	return strictjson.Digest("interlock/inquiry/v1", struct {
+	return strictjson.Digest(inquiryDomain, struct {
 		About  any                       `json:"about"`
 		Alone  bool                      `json:"alone,omitempty"` // where one model's word is not enough, what it said elsewhere is not either
 		Shown  []string                  `json:"shown"`
@@ -342,7 +341,7 @@ func (a *Admission) judged(j *judging, now time.Time) []ledger.Row {
 	if !j.fresh || len(j.said) == 0 || slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
 		return rows
 	}
-	body := ledger.JudgedBody{Key: j.key, Judgments: j.said, At: now}
+	body := ledger.JudgedBody{Key: j.key, Judgments: slices.Clone(j.said), At: now}
 	if !slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Verdict != interlock.Allow }) {
 		if a.config.JudgeWithin <= 0 {
 			return rows
