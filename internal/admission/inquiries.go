@@ -73,11 +73,7 @@ func (q *inquiry) aboutAction(action interlock.Digest, impacts []interlock.Impac
 		w.Name("action")
 		w.String(string(action))
 		w.Name("impacts")
-		if impacts == nil {
-			w.Bytes = append(w.Bytes, "null"...)
-		} else {
-			strictjson.List(w, impacts, (*strictjson.Writer).Impact)
-		}
+		strictjson.List(w, impacts, (*strictjson.Writer).Impact)
 		w.Close()
 		if q.alone {
 			w.Name("alone")
