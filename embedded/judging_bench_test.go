@@ -74,7 +74,7 @@ func BenchmarkJudged(b *testing.B) {
 	if only := os.Getenv("BENCH_JUDGED"); only != "" {
 		for n := range steps {
 			if steps[n].name == only {
-				steps = steps[n:n+1]
+				steps = steps[n : n+1]
 				break
 			}
 		}
@@ -110,4 +110,35 @@ func instantly(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"bench-1","choices":[{"index":0,"finish_reason":"stop","message":{"role":`+
 		`"assistant","content":"%s"}}],"usage":{"prompt_tokens":900,"completion_tokens":30}}`, says)
+}
+
+// BenchmarkOpenJudged measures what a judge in the settings adds to opening a home, in turns with one without.
+func BenchmarkOpenJudged(b *testing.B) {
+	judge := httptest.NewServer(http.HandlerFunc(instantly))
+	defer judge.Close()
+	settings := "judge:\n  judges: [{name: main, wire: openai-chat, url: \"" + judge.URL + "/v1\", model: bench-1}]\n"
+	var homes [2]string
+	for n, text := range []string{"", settings} {
+		homes[n] = b.TempDir()
+		if err := os.WriteFile(filepath.Join(homes[n], "interlock.yaml"), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var times [2][]time.Duration
+	for b.Loop() {
+		for n, home := range homes {
+			at := time.Now()
+			backend, err := embedded.Open(b.Context(), embedded.Config{Home: home})
+			if err != nil {
+				b.Fatal(err)
+			}
+			times[n] = append(times[n], time.Since(at))
+			backend.Close()
+		}
+	}
+	for n, name := range []string{"without", "with"} {
+		slices.Sort(times[n])
+		b.ReportMetric(float64(times[n][len(times[n])/10].Nanoseconds())/1e6, name+"-fastest-tenth-ms")
+		b.ReportMetric(float64(times[n][len(times[n])/2].Nanoseconds())/1e6, name+"-p50-ms")
+	}
 }
