@@ -384,3 +384,38 @@ func TestThePictureIsOfTheHouse(t *testing.T) {
 		}
 	}
 }
+
+// TestTheHookProgramHasNoJudge: the small program that harnesses start for every call links nothing of judges, of what asks them or of
+// their ground rules: it begins as fast as it did without them. The whole program has them.
+func TestTheHookProgramHasNoJudge(t *testing.T) {
+	packages := map[string]*goPackage{}
+	for _, p := range loadModule(t) {
+		packages[p.path] = p
+	}
+	links := func(program string) (found []string) {
+		seen, next := map[string]bool{}, []string{modulePath + "/" + program}
+		for len(next) > 0 {
+			path := next[0]
+			next = next[1:]
+			p := packages[path]
+			if p == nil || seen[path] {
+				continue
+			}
+			seen[path] = true
+			if slices.Contains([]string{"judge", "judgetest", "question", "groundrules", "admission"}, tableName(path)) {
+				found = append(found, tableName(path))
+			}
+			for _, f := range p.files {
+				next = append(next, f.imports()...)
+			}
+		}
+		slices.Sort(found)
+		return found
+	}
+	if found := links("cmd/interlock-hook"); len(found) > 0 {
+		t.Errorf("cmd/interlock-hook links %v", found)
+	}
+	if found := links("cmd/interlock"); !slices.Contains(found, "judge") {
+		t.Errorf("cmd/interlock links %v, so this test finds nothing", found)
+	}
+}

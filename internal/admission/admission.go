@@ -318,6 +318,7 @@ type Admission struct {
 	observer   atomic.Pointer[func(Decided)] // of how this process decides, see Observe
 	endings    endings
 	watching   watching
+	inquiries  *inquiries
 	layers     layers
 	owing      owing
 	pulse      pulse
@@ -353,7 +354,7 @@ func New(c Config) (*Admission, error) {
 		c.CodeTTL = codeTTL
 	}
 	a := &Admission{config: c, executions: executions{seed: maphash.MakeSeed()}, book: ledger.NewBook(),
-		proofs: map[string]error{}, renewing: make(chan struct{}, 1)}
+		proofs: map[string]error{}, renewing: make(chan struct{}, 1), inquiries: newInquiries()}
 	a.force.Store(newForce(c.Evaluator, 0))
 	a.config.Rules, a.config.Own = nil, nil // they change: whoever decides asks what is in force
 	if c.Candidate != nil {

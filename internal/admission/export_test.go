@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"interlock"
+	"interlock/internal/impact"
 	"interlock/internal/ledger"
+	"interlock/internal/strictjson"
 )
 
 // Endings is how many actions have ended whose outcomes are not recorded.
@@ -34,4 +36,25 @@ func Holders(a *Admission) int {
 	a.endings.mu.Lock()
 	defer a.endings.mu.Unlock()
 	return len(a.endings.by)
+}
+
+// HearQuestions has a function hear of every question about an action, and whether it had to be made.
+func HearQuestions(a *Admission, hear func(made bool)) { a.inquiries.asked = hear }
+
+// QuestionKeys are the digest of a question about an action, and what the general encoder makes of it.
+func QuestionKeys(a *Admission, action interlock.Action, impacts []interlock.Impact, bare bool, objective string,
+	tier int) (key, general interlock.Digest, err error) {
+	q, err := a.inquiries.about(a, action, impact.Analysis{Impacts: impacts}, bare, objective, tier)
+	if err != nil {
+		return "", "", err
+	}
+	digest, err := strictjson.ActionDigest(action)
+	if err != nil {
+		return "", "", err
+	}
+	general, err = q.digest(struct {
+		Action  interlock.Digest   `json:"action"`
+		Impacts []interlock.Impact `json:"impacts"`
+	}{digest, impacts})
+	return q.key, general, err
 }

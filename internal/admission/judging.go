@@ -32,11 +32,12 @@ const (
 
 // judging is what judges said while one case is decided.
 type judging struct {
-	key   interlock.Digest // what they were asked about
-	said  []interlock.Judgment
-	asked int      // how often
-	want  *inquiry // what they are to be asked now
-	fresh bool     // they were asked, and not remembered
+	key    interlock.Digest // what they were asked about
+	looked interlock.Digest // of what it was looked up when the decision began
+	said   []interlock.Judgment
+	asked  int      // how often
+	want   *inquiry // what they are to be asked now
+	fresh  bool     // they were asked, and not remembered
 
 	reserved []*reservation // what was taken for asking them
 
@@ -73,11 +74,16 @@ func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Deci
 	if !required && !a.config.JudgeWhen.due(analysis.Impacts) {
 		return nil, nil
 	}
-	q, err := a.inquiry(p.Action, analysis.Impacts, required, objective, tier)
-	if err == nil {
-		q.later = a.later(q, analysis.Impacts, d)
+	q, err := a.inquiries.about(a, p.Action, analysis, required, objective, tier)
+	if err != nil {
+		return nil, err
 	}
-	return q, err
+	if later := a.later(q, analysis.Impacts, d); later != nil {
+		own := *q // the question is kept for whoever needs it again
+		own.later = later
+		return &own, nil
+	}
+	return q, nil
 }
 
 // wantsJudge reports whether the profile wants a judge's Allow of whatever is not denied.
@@ -108,16 +114,13 @@ func (w JudgeWhen) due(impacts []interlock.Impact) bool {
 // inquiry is the question about an action. Where the profile wants a judge's Allow it sees the action and the ground rules alone
 // (ASA 9.1); what it said counts for these impacts all the same. What commits something outside in a run with an objective is looked at
 // as an output of that run as well (EC-2.5): a question of its own, so that the one about the action stays the same bytes in every run.
-func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact, bare bool, objective string, tier int) (*inquiry, error) {
+func (a *Admission) inquiry(action interlock.Action, about interlock.Digest, impacts []interlock.Impact, bare bool, objective string,
+	tier int) (*inquiry, error) {
 	shown := impacts
 	if bare {
 		shown = nil
 	}
 	payload, err := question.Action(action, shown, a.config.Redact)
-	if err != nil {
-		return nil, err
-	}
-	about, err := strictjson.ActionDigest(action)
 	if err != nil {
 		return nil, err
 	}
@@ -136,10 +139,7 @@ func (a *Admission) inquiry(action interlock.Action, impacts []interlock.Impact,
 
 // name names an inquiry about one action.
 func (q *inquiry) name() (err error) {
-	q.key, err = q.digest(struct {
-		Action  interlock.Digest   `json:"action"`
-		Impacts []interlock.Impact `json:"impacts"`
-	}{q.action, q.impacts})
+	q.key, err = q.aboutAction(q.action, q.impacts)
 	return err
 }
 
@@ -158,6 +158,8 @@ func (a *Admission) judgedBy(consequence bool, tier int) *inquiry {
 	return q
 }
 
+const inquiryDomain = "interlock/inquiry/v1"
+
 // digest names an inquiry by all that its answer depends on.
 func (q *inquiry) digest(about any) (interlock.Digest, error) {
 	identities := make([]interlock.JudgeIdentity, len(q.judges))
@@ -168,7 +170,7 @@ func (q *inquiry) digest(about any) (interlock.Digest, error) {
 	for n := range q.asks {
 		shown[n] = string(q.asks[n].Subject) + " " + string(q.asks[n].Payload)
 	}
-	return strictjson.Digest("interlock/inquiry/v1", struct {
+	return strictjson.Digest(inquiryDomain, struct {
 		About  any                       `json:"about"`
 		Alone  bool                      `json:"alone,omitempty"` // where one model's word is not enough, what it said elsewhere is not either
 		Shown  []string                  `json:"shown"`
@@ -236,6 +238,7 @@ func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*inquiry, []l
 	if err != nil || q == nil {
 		return nil, nil // evaluating it finds the same, and says so
 	}
+	p.judging.looked = q.key
 	return q, []ledger.Ref{key(ledger.Judged, string(q.key))}
 }
 
@@ -262,16 +265,8 @@ func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judg
 	}
 	j.want = nil
 	j.asked++
-	known, _, failed := a.config.Store.Load(ctx, key(ledger.Judged, string(q.key)))
-	if failed == nil {
-		for _, row := range known {
-			if body, is := row.Value.(ledger.JudgedBody); is {
-				j.key = ""
-				j.recall(q, body, a.config.Now().UTC())
-			}
-		}
-	}
-	if j.key == q.key || a.spare(ctx, j, q) {
+	// what was looked up when the decision began was found to say nothing
+	if j.looked != q.key && a.lookUp(ctx, j, q) || a.spare(ctx, j, q) {
 		return true
 	}
 	taken, enough, failed := a.reserve(ctx, by, q)
@@ -291,6 +286,21 @@ func (a *Admission) consult(ctx context.Context, by interlock.Requester, j *judg
 	return true
 }
 
+// lookUp takes what judges said before of a question, if it still stands, and reports whether it does.
+func (a *Admission) lookUp(ctx context.Context, j *judging, q *inquiry) bool {
+	known, _, err := a.config.Store.Load(ctx, key(ledger.Judged, string(q.key)))
+	if err != nil {
+		return j.key == q.key
+	}
+	for _, row := range known {
+		if body, is := row.Value.(ledger.JudgedBody); is {
+			j.key = ""
+			j.recall(q, body, a.config.Now().UTC())
+		}
+	}
+	return j.key == q.key
+}
+
 // judgeReserve is how much of a door's time is left for recording what came of asking.
 const judgeReserve = 500 * time.Millisecond
 
@@ -303,13 +313,10 @@ func (a *Admission) hearJudges(ctx context.Context, q *inquiry) []interlock.Judg
 	}
 	said := make([]interlock.Judgment, len(q.asks)*len(q.judges))
 	var wait sync.WaitGroup
-	for n := range said {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			said[n] = heardOf(ctx, q, n)
-		}()
+	for n := 1; n < len(said); n++ {
+		wait.Go(func() { said[n] = heardOf(ctx, q, n) })
 	}
+	said[0] = heardOf(ctx, q, 0)
 	wait.Wait()
 	if q.alone {
 		said = append(said, interlock.Judgment{Judge: q.judges[0].Identity().Name, Verdict: interlock.Deny, Failure: interlock.JudgeAlone})
@@ -361,7 +368,7 @@ func (a *Admission) judged(j *judging, now time.Time) []ledger.Row {
 	if !j.fresh || len(j.said) == 0 || slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
 		return rows
 	}
-	body := ledger.JudgedBody{Key: j.key, Judgments: j.said, At: now}
+	body := ledger.JudgedBody{Key: j.key, Judgments: slices.Clone(j.said), At: now}
 	if !slices.ContainsFunc(j.said, func(s interlock.Judgment) bool { return s.Verdict != interlock.Allow }) {
 		if a.config.JudgeWithin <= 0 {
 			return rows

@@ -180,8 +180,11 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		return change, a.alert(&change, p.Requester, invalid)
 	}
 	receipt, err := a.commitOn(ctx, true, on, build)
-	for p.objects(err) || a.healed(ctx, &p, err) || a.consult(ctx, p.Requester, &p.judging, err) {
-		receipt, err = a.commitOn(ctx, false, on, build)
+	for moved := false; ; {
+		if moved = p.objects(err) || a.healed(ctx, &p, err); !moved && !a.consult(ctx, p.Requester, &p.judging, err) {
+			break
+		}
+		receipt, err = a.commitOn(ctx, !moved, on, build) // after asking a judge mostly nothing has
 	}
 	if errors.Is(err, errUnsure) {
 		return answer, nil, nil

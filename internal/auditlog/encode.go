@@ -53,10 +53,7 @@ func (d *decisionWire) write(w *strictjson.Writer) {
 	d.Gate2.write(w)
 	w.OptionalStrings("grants", d.Grants)
 	w.OptionalString("harness_event", d.Carrier)
-	if len(d.Judgments) > 0 {
-		w.Name("judgments")
-		w.General(d.Judgments)
-	}
+	w.Judgments("judgments", d.Judgments)
 	if d.Loop != nil {
 		w.Name("loop")
 		w.General(d.Loop)

@@ -177,12 +177,13 @@ func (m *Moving) nothing() bool { return reflect.ValueOf(m).Elem().IsZero() }
 // write writes what most actions have by hand, and the rest as a whole where there is any.
 func (m *Moving) write(w *strictjson.Writer) {
 	rest := *m
-	rest.Recent, rest.Taken = nil, false
+	rest.Judgments, rest.Recent, rest.Taken = nil, nil, false
 	if !rest.nothing() {
 		w.General(m)
 		return
 	}
 	w.Open()
+	w.Judgments("judgments", m.Judgments)
 	if len(m.Recent) > 0 {
 		w.Name("recent")
 		strictjson.List(w, m.Recent, (*strictjson.Writer).PastAction)

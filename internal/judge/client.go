@@ -1,10 +1,8 @@
 package judge
 
 import (
-	"bytes"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -79,7 +77,7 @@ type Client struct {
 	config   Config
 	form     form
 	http     *http.Client
-	prefix   string
+	body     body
 	identity interlock.JudgeIdentity
 	queue    *queue
 	breaker  breaker
@@ -94,7 +92,7 @@ func New(c Config) (*Client, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	j := &Client{config: c, prefix: prefix(c.Ground), queue: newQueue(c.InFlight, c.Waiting), proof: newProof()}
+	j := &Client{config: c, queue: newQueue(c.InFlight, c.Waiting), proof: newProof()}
 	switch c.Wire {
 	case WireChat:
 		j.form = chatForm{}
@@ -104,6 +102,10 @@ func New(c Config) (*Client, error) {
 		j.form = anthropicForm{}
 	default:
 		j.form = commandForm{}
+	}
+	var err error
+	if j.body, err = newBody(c, j.form, prefix(c.Ground)); err != nil {
+		return nil, err
 	}
 	j.http = newHTTP(c)
 	j.identity = interlock.JudgeIdentity{Name: c.Name, Model: c.pinned(), GroundRules: c.Ground.Digest()}
@@ -189,7 +191,7 @@ func (c *Client) written(q interlock.JudgeQuestion) ([]byte, interlock.Judgment)
 			strconv.Itoa(c.config.MaxPayload)+" are judged")
 	}
 	c.nonce.Lock() // a reader of randomness need not be safe for many
-	body, err := c.body(q, c.config.Nonce)
+	body, err := c.request(q, c.config.Nonce)
 	c.nonce.Unlock()
 	if err != nil {
 		return nil, failed(interlock.JudgeUnavailable, err.Error()+", so it was not sent")
@@ -197,7 +199,7 @@ func (c *Client) written(q interlock.JudgeQuestion) ([]byte, interlock.Judgment)
 	return body, interlock.Judgment{}
 }
 
-func (c *Client) body(q interlock.JudgeQuestion, random io.Reader) ([]byte, error) {
+func (c *Client) request(q interlock.JudgeQuestion, random io.Reader) ([]byte, error) {
 	if len(q.Payload) > c.config.MaxPayload {
 		return nil, errors.New("the question is too long")
 	}
@@ -205,13 +207,7 @@ func (c *Client) body(q interlock.JudgeQuestion, random io.Reader) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	var body bytes.Buffer
-	writer := json.NewEncoder(&body) // not canonical: a model held to a schema answers in the schema's order
-	writer.SetEscapeHTML(false)
-	if err := writer.Encode(c.form.request(c.config, c.prefix, question)); err != nil {
-		return nil, errors.New("the question can't be written as JSON")
-	}
-	return bytes.TrimSuffix(body.Bytes(), []byte("\n")), nil
+	return c.body.with(question)
 }
 
 // send sends what was written, once more if the connection broke before an answer began, and reads the answer.
@@ -235,7 +231,7 @@ func (c *Client) send(ctx context.Context, body []byte) interlock.Judgment {
 		}
 		j.Judgment.Context = c.filled(j.used, len(body))
 		j.Cost = spent
-		j.Prompt = strictjson.DigestBytes(promptDomain, body)
+		j.Prompt = c.body.digestOf(body)
 		return j.Judgment
 	}
 }

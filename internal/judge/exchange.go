@@ -23,6 +23,8 @@ const (
 	maxReply   = 256 << 10 // bytes of an answer with all that is around it
 	maxHeaders = 32 << 10
 	connectIn  = 10 * time.Second
+
+	writeAtOnce = 16 << 10 // bytes of a question that leave in one piece: most are not longer
 )
 
 // A reply is what came of sending a question once.
@@ -45,6 +47,7 @@ func newHTTP(c Config) *http.Client {
 		MaxIdleConnsPerHost:    c.InFlight,
 		IdleConnTimeout:        60 * time.Second,
 		MaxResponseHeaderBytes: maxHeaders,
+		WriteBufferSize:        writeAtOnce,
 		ForceAttemptHTTP2:      true,
 	}
 	if c.Proxy != nil {

@@ -14,3 +14,8 @@ var (
 func LooksElsewhere(c *Client) bool {
 	return c.http.Transport.(*http.Transport).Proxy != nil || c.http.Jar != nil
 }
+
+// Request is what a client sends for a question, as a value that is written as JSON whole.
+func Request(c *Client, question string) any {
+	return c.form.request(c.config, prefix(c.config.Ground), question)
+}

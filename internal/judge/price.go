@@ -53,7 +53,7 @@ func (c *Client) largest(sent int) int64 {
 // Price is the most that asking a question can cost, in millionths of one unit of the currency, with a second attempt after a broken
 // connection: the first may have been charged all the same. What a canary costs stands in its [Trial].
 func (c *Client) Price(q interlock.JudgeQuestion) (most int64, currency string) {
-	body, err := c.body(q, zeros{})
+	body, err := c.request(q, zeros{})
 	if err != nil { // it is not sent
 		return 0, c.config.Price.Currency
 	}

@@ -131,6 +131,7 @@ type Kind struct {
 	note  bool                                           // rows may be written without an event: they permit nothing
 	most  int                                            // of so many rows those that are over first go; 0: as many as there are
 	filed bool                                           // one comes with most actions, see [Book.Filed]
+	same  bool                                           // what is read is what was written, so that it need not be read to be known
 	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
 	owner func(value any) string                         // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
@@ -250,7 +251,7 @@ func Kinds() []Kind {
 		{Name: Budget, Writer: ByAction, Proved: "", Lives: "until the budget's time is over; for ever without one", swept: true,
 			body: of(budgetAbout, nil, nil), next: budgetNext},
 		{Name: Judged, Writer: ByAction, Proved: "", Lives: "a denial for ever, an Allow for as long as the settings say", swept: true,
-			body: of(judgedAbout, nil, nil)},
+			body: of(judgedAbout, nil, nil), same: true},
 		{Name: Owed, Writer: ByAction, Proved: "its decision's event says that it is owed", Lives: "until its judge has answered, or its time is over",
 			body: of(owedAbout, nil, owedInto), keyed: owedOf, owner: owedOwner},
 		{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever",

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
+	"interlock/internal/strictjson/filltest"
 )
 
 var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -390,5 +392,18 @@ func TestNext(t *testing.T) {
 	}
 	if _, refusal, err := book.Steps(&ledger.Change{Writes: ledger.Rows("nonsense")}, now, nil); refusal == nil || err != nil {
 		t.Errorf("what is of no kind is written: %v, %v", refusal, err)
+	}
+}
+
+// TestJudgedIsReadAsItIsWritten: what judges said is remembered as it was written and not read from its body first, so both are the same.
+func TestJudgedIsReadAsItIsWritten(t *testing.T) {
+	wrote := filltest.Value[ledger.JudgedBody]()
+	row, err := ledger.Put(ledger.Judged, string(wrote.Key), wrote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ledger.NewBook().Value(row)
+	if err != nil || !reflect.DeepEqual(read, wrote) {
+		t.Errorf("read  %+v, %v\nwrote %+v", read, err, wrote)
 	}
 }

@@ -120,7 +120,7 @@ func (b Book) written(r Row, at time.Time, read Reader) (Row, error) {
 		if err != nil {
 			return r, refused{err}
 		}
-		if b.kinds[r.Kind].filed { // nobody remembers these, and what was just encoded need not be read
+		if k := b.kinds[r.Kind]; k.filed || k.same { // nobody remembers these, or they are read as they are; no need to read them now
 			next.Value = r.Value
 		}
 		r = next

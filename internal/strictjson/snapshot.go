@@ -45,10 +45,7 @@ func (w *Writer) Snapshot(s *interlock.Snapshot) {
 		w.Name("grants")
 		w.General(s.Grants)
 	}
-	if len(s.Judgments) > 0 {
-		w.Name("judgments")
-		w.General(s.Judgments)
-	}
+	w.Judgments("judgments", s.Judgments)
 	if s.Loop != nil {
 		w.Name("loop")
 		w.General(s.Loop)

@@ -72,7 +72,9 @@ func drawSnapshot(t *rapid.T) interlock.Snapshot {
 	var judgments []interlock.Judgment
 	for _, reason := range list.Draw(t, "judgments") {
 		judgments = append(judgments, interlock.Judgment{Judge: text().Draw(t, "judge"), Reason: reason,
-			Verdict: rapid.SampledFrom([]interlock.Verdict{interlock.Allow, interlock.Deny}).Draw(t, "judged")})
+			Rule: text().Draw(t, "rule_id"), Model: text().Draw(t, "model"), Cost: rapid.Int64().Draw(t, "cost"),
+			Remembered: rapid.Bool().Draw(t, "remembered"), Percent: rapid.IntRange(0, 100).Draw(t, "confidence"),
+			Verdict: rapid.SampledFrom([]interlock.Verdict{interlock.Allow, interlock.Deny, 99}).Draw(t, "judged")})
 	}
 	return interlock.Snapshot{
 		Judgments: judgments,

@@ -1,0 +1,107 @@
+package admission
+
+import (
+	"hash/maphash"
+	"reflect"
+	"sync/atomic"
+
+	"interlock"
+	"interlock/internal/impact"
+	"interlock/internal/strictjson"
+)
+
+// The question about an action is a function of the action, its impacts and the settings, and one decision needs it three times: to find
+// what was said before, to find that nobody was heard, and to hold what was said against what the decision is about. So the process keeps
+// those that it made lately. What judges said is not kept here: that stands in the ledger, and is believed by its proof there.
+
+// The bounds of what is kept: what is longer is made anew each time.
+const (
+	keptInquiries = 1024
+	keptPayload   = 4 << 10 // bytes
+	keptImpacts   = 16
+)
+
+// inquiries are questions that were made lately, each in one place, where the next that belongs there takes it over.
+type inquiries struct {
+	seed  maphash.Seed
+	kept  [keptInquiries]atomic.Pointer[madeInquiry]
+	asked func(made bool) // for tests: hears of each question whether it had to be made
+}
+
+// A madeInquiry is a question with everything that it was made from.
+type madeInquiry struct {
+	action    interlock.Digest
+	impacts   []interlock.Impact
+	bare      bool
+	objective string
+	tier      int
+	inquiry   *inquiry // nobody changes it
+}
+
+func newInquiries() *inquiries { return &inquiries{seed: maphash.MakeSeed()} }
+
+// about returns the question about an action, which nobody may change: as it was made before where all that it is made from is the same.
+func (k *inquiries) about(a *Admission, action interlock.Action, analysis impact.Analysis, bare bool, objective string,
+	tier int) (*inquiry, error) {
+	digest, err := strictjson.ActionDigest(action)
+	if err != nil {
+		return nil, err
+	}
+	at := &k.kept[maphash.String(k.seed, string(digest))%keptInquiries]
+	have := at.Load()
+	same := have != nil && have.action == digest && have.bare == bare && have.tier == tier && have.objective == objective &&
+		reflect.DeepEqual(have.impacts, analysis.Impacts)
+	if k.asked != nil {
+		k.asked(!same)
+	}
+	if same {
+		return have.inquiry, nil
+	}
+	q, err := a.inquiry(action, digest, analysis.Impacts, bare, objective, tier)
+	if err == nil && len(q.asks) == 1 && len(q.asks[0].Payload) <= keptPayload && len(analysis.Impacts) <= keptImpacts {
+		at.Store(&madeInquiry{digest, analysis.Impacts, bare, objective, tier, q})
+	}
+	return q, err
+}
+
+// aboutAction is the digest of a question about an action, see [inquiry.digest], written by hand because it is made for every action.
+func (q *inquiry) aboutAction(action interlock.Digest, impacts []interlock.Impact) (interlock.Digest, error) {
+	text, ok := strictjson.Text(func(w *strictjson.Writer) {
+		w.Open()
+		w.Name("about")
+		w.Open()
+		w.Name("action")
+		w.String(string(action))
+		w.Name("impacts")
+		strictjson.List(w, impacts, (*strictjson.Writer).Impact)
+		w.Close()
+		if q.alone {
+			w.Name("alone")
+			w.Bool(true)
+		}
+		w.Name("judges")
+		strictjson.List(w, q.judges, func(w *strictjson.Writer, judge *interlock.Judge) {
+			identity := (*judge).Identity()
+			w.Open()
+			w.Name("ground_rules")
+			w.String(string(identity.GroundRules))
+			w.Name("model")
+			w.String(identity.Model)
+			w.Name("name")
+			w.String(identity.Name)
+			w.Close()
+		})
+		w.Name("shown")
+		strictjson.List(w, q.asks, func(w *strictjson.Writer, asks *interlock.JudgeQuestion) {
+			w.String(string(asks.Subject) + " " + string(asks.Payload))
+		})
+		w.Close()
+	})
+	if ok {
+		return strictjson.DigestBytes(inquiryDomain, text), nil
+	}
+	return q.digest(struct {
+		Action  interlock.Digest   `json:"action"`
+		Impacts []interlock.Impact `json:"impacts"`
+	}{action, impacts})
+}
