@@ -34,6 +34,14 @@ type Run struct {
 
 	Attested []Attestation `json:"attested,omitempty"` // the calls that its task requires and that were carried out, by tool
 	Missing  []string      `json:"missing,omitempty"`  // of a run that ended incomplete: the tools that were not, or failed last
+
+	Reviews []RunReview `json:"reviews,omitempty"` // the results that judges object to and people were asked about
+}
+
+// A RunReview is a result that judges object to, with the request by which a person says whether it leaves.
+type RunReview struct {
+	Result  Digest `json:"result"`
+	Request string `json:"request"`
 }
 
 // An Attestation says how a call ended that a run's task requires. It is made of the recorded outcome, never of what an agent says

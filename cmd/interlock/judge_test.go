@@ -78,6 +78,8 @@ func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text = "ALLOWED? NO"
 	case mood == "deny", mood == "honest" && (strings.Contains(string(body), "rm -rf ~/") || strings.Contains(string(body), "secrets of")):
 		text = `{"decision":"DENY","layer":2,"rule_id":"L2.credentials","reason":"it sends keys away","confidence":0.97}`
+	case mood == "honest" && strings.Contains(string(body), "buy our shares"):
+		text = `{"decision":"DENY","layer":4,"rule_id":"L4.helpful","reason":"it is no summary","confidence":0.8}`
 	}
 	quoted, _ := json.Marshal(text)
 	w.Header().Set("Content-Type", "application/json")

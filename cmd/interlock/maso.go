@@ -134,6 +134,9 @@ func (p *program) masoHome(opened *store.Store) (maturity.Home, error) {
 	}
 	h := maturity.Home{Now: p.now(), Tier: evaluator.Rules.Maso().Tier, Profile: settings.Profile, Mode: settings.Mode.String(),
 		Most: map[string]int64{}, Roles: map[string]string{}}
+	for _, m := range settings.Judge.Judges {
+		h.Judges = append(h.Judges, m.Name)
+	}
 	if runtime.GOOS != "linux" {
 		h.NoSandbox = "it takes Linux"
 	}

@@ -141,6 +141,9 @@ func (c *runsShow) Run(p *program) error {
 	if len(r.Missing) > 0 {
 		lines = append(lines, [2]string{"missing", strings.Join(r.Missing, ", ")})
 	}
+	for _, one := range r.Reviews {
+		lines = append(lines, [2]string{"asked about", "its result " + string(one.Result) + ": interlock pending " + one.Request})
+	}
 	if !r.Ended.IsZero() {
 		lines = append(lines, [2]string{"ended", r.Ended.Local().Format(time.RFC3339) + " by " + r.By}, [2]string{"why", r.Why})
 	}

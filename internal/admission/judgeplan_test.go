@@ -133,7 +133,7 @@ func TestPlanUnheard(t *testing.T) {
 func TestResultIsReviewed(t *testing.T) {
 	spec.Covers(t, "EC-2.5")
 	h, main := judgedAt(t, 2)
-	main.says = saysOf(3, `"objective":"summarise the report"`, "buy our shares")
+	main.says = saysOf(2, `"objective":"summarise the report"`, "buy our shares")
 	run := h.run("builder", interlock.RunRequest{Task: "summarise the report"})
 	hand := func(run, result string) error {
 		_, err := h.EndRun(t.Context(), interlock.Requester{Agent: "builder", Principal: "ada"}, run,
@@ -149,7 +149,7 @@ func TestResultIsReviewed(t *testing.T) {
 	if said := h.last(interlock.EventRefusal); !strings.Contains(said, `"subject":"output"`) {
 		t.Errorf("the log says %s", said)
 	}
-	for failure := range map[interlock.JudgeFailure]bool{interlock.JudgeTimeout: true, interlock.JudgeTooLong: true} {
+	for _, failure := range []interlock.JudgeFailure{interlock.JudgeTimeout, interlock.JudgeUnavailable} {
 		main.says = func(string) interlock.Judgment { return interlock.Judgment{Failure: failure} }
 		refusedWith(t, hand(run.ID, fmt.Sprintf("%q", "it says little "+failure)), interlock.CodeUnauthorized, "judge.unheard")
 	}

@@ -391,7 +391,7 @@ func (a *Admission) RollBack(ctx context.Context, given quorum.Given) (Carried, 
 			continue
 		}
 		by := interlock.Requester{Agent: s.Agent, Principal: run.Principal}
-		_, err = a.endRun(ctx, by, run.ID, interlock.RunEnd{Status: interlock.RunCancelled,
+		_, _, err = a.endRun(ctx, by, run.ID, interlock.RunEnd{Status: interlock.RunCancelled,
 			Why: "what it was delegated for is rolled back (" + RollbackID(given.ID) + ")"})
 		if err == nil {
 			err = a.endBelow(ctx, run)

@@ -25,19 +25,24 @@ const maxWithdrawn = 50
 // has asked is withdrawn, and every run it has delegated ends as well. A result is held against the format that was declared, and one
 // that does not have it leaves the run open. The same end again changes nothing.
 func (a *Admission) EndRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error) {
-	run, err := a.endRun(ctx, by, id, end)
-	if err != nil {
+	run, waits, err := a.endRun(ctx, by, id, end)
+	switch {
+	case err != nil:
 		return interlock.Run{}, a.refuseRun(ctx, by, err)
+	case waits != nil: // which stands in the log already
+		return interlock.Run{}, waits
 	}
 	return run, a.endBelow(ctx, run)
 }
 
-func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (run interlock.Run, err error) {
+// endRun ends one run, or says that its result waits for a person.
+func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (run interlock.Run,
+	waits *interlock.Error, err error) {
 	if !ledger.Registered(id) {
-		return run, noSuchRun()
+		return run, nil, noSuchRun()
 	}
 	if err := checkEnd(end); err != nil {
-		return run, err
+		return run, nil, err
 	}
 	end.Why = a.redact(end.Why)
 	for n, one := range end.Uncertain {
@@ -46,54 +51,74 @@ func (a *Admission) endRun(ctx context.Context, by interlock.Requester, id strin
 		}
 		end.Uncertain[n] = a.redact(one)
 	}
-	on := func(ctx context.Context, load loader) (ground, error) { return a.groundOfEnd(ctx, load, id) }
-	var g ground
-	var heard judging
-	read := func(ctx context.Context, load loader) (_ ground, err error) {
-		g, err = on(ctx, load)
-		return g, err
-	}
-	build := func(standing ledger.Standing) (ledger.Change, error) {
-		at := slices.IndexFunc(g.named, func(r interlock.Run) bool { return r.ID == id })
-		if at < 0 || !mayEnd(by.Agent, g.named[at]) {
-			return ledger.Change{}, noSuchRun()
-		}
-		run = g.named[at]
-		if !run.Ended.IsZero() {
-			if run.Status == end.Status || run.Status == interlock.RunIncomplete && end.Status == interlock.RunCompleted {
-				return ledger.Change{}, errUnchanged
-			}
-			return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "/status", "the run has ended already: it is %s", run.Status)
-		}
-		if end.Status == interlock.RunCompleted {
-			if by.Agent != run.Agent {
-				return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/status",
-					"only its own agent completes a run; whoever delegated it cancels it")
-			}
-			if run.Missing, run.Why = missing(run); len(run.Missing) > 0 {
-				run.Status, end.Result = interlock.RunIncomplete, nil // whatever it says
-			} else if err := fitsOutput(run.Output, end.Result); err != nil {
-				return ledger.Change{}, err
-			} else if err := a.reviewed(run, end.Result, standing, &heard); err != nil {
-				return ledger.Change{}, err
-			}
-		}
-		if run.Status != interlock.RunIncomplete {
-			run.Status, run.Why = end.Status, end.Why
-		}
-		run.Ended, run.By = a.config.Now().UTC().Truncate(time.Microsecond), by.Agent
-		change, err := a.ended(run, end, by, standing, heard.said)
-		change.Writes = append(change.Writes, a.judged(&heard, run.Ended)...)
-		return change, err
-	}
-	_, err = a.commitOn(ctx, false, read, build)
-	for a.consult(ctx, by, &heard, err) {
-		_, err = a.commitOn(ctx, false, read, build)
+	e := closing{Admission: a, ctx: ctx, by: by, id: id, end: end}
+	_, err = a.commitOn(ctx, false, e.read, e.build)
+	for a.consult(ctx, by, &e.heard, err) {
+		_, err = a.commitOn(ctx, false, e.read, e.build)
 	}
 	if errors.Is(err, errUnchanged) {
 		err = nil
 	}
-	return run, err
+	return e.run, e.waits, err
+}
+
+// A closing is one run while it is ended.
+type closing struct {
+	*Admission
+	ctx   context.Context
+	by    interlock.Requester
+	id    string
+	end   interlock.RunEnd
+	g     ground
+	heard judging
+	run   interlock.Run    // as it is when it has ended
+	waits *interlock.Error // its result waits for a person, so that it has not
+}
+
+func (e *closing) read(ctx context.Context, load loader) (_ ground, err error) {
+	e.g, err = e.groundOfEnd(ctx, load, e.id)
+	return e.g, err
+}
+
+func (e *closing) build(standing ledger.Standing) (ledger.Change, error) {
+	e.waits = nil
+	at := slices.IndexFunc(e.g.named, func(r interlock.Run) bool { return r.ID == e.id })
+	if at < 0 || !mayEnd(e.by.Agent, e.g.named[at]) {
+		return ledger.Change{}, noSuchRun()
+	}
+	e.run = e.g.named[at]
+	if !e.run.Ended.IsZero() {
+		if e.run.Status == e.end.Status || e.run.Status == interlock.RunIncomplete && e.end.Status == interlock.RunCompleted {
+			return ledger.Change{}, errUnchanged
+		}
+		return ledger.Change{}, interlock.Errorf(interlock.CodeConflict, "/status", "the run has ended already: it is %s", e.run.Status)
+	}
+	end, now, seen := e.end, e.config.Now().UTC().Truncate(time.Microsecond), review{}
+	if end.Status == interlock.RunCompleted {
+		if e.by.Agent != e.run.Agent {
+			return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/status",
+				"only its own agent completes a run; whoever delegated it cancels it")
+		}
+		var err error
+		if e.run.Missing, e.run.Why = missing(e.run); len(e.run.Missing) > 0 {
+			e.run.Status, end.Result = interlock.RunIncomplete, nil // whatever it says
+		} else if err = fitsOutput(e.run.Output, end.Result); err == nil {
+			seen, err = e.reviewed(standing, now)
+		}
+		if err != nil {
+			return ledger.Change{}, err
+		}
+		if seen.asks {
+			return e.asks(seen, standing, now)
+		}
+	}
+	if e.run.Status != interlock.RunIncomplete {
+		e.run.Status, e.run.Why = end.Status, end.Why
+	}
+	e.run.Ended, e.run.By = now, e.by.Agent
+	change, err := e.ended(end, standing, seen)
+	change.Writes = append(change.Writes, e.judged(&e.heard, now)...)
+	return change, err
 }
 
 func noSuchRun() error {
@@ -172,7 +197,8 @@ func fitsOutput(o *interlock.RunOutput, result json.RawMessage) error {
 // groundOfEnd loads what ending a run turns on.
 func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (ground, error) {
 	g := ground{reads: []ledger.Ref{under(ledger.Run, ledger.RunNamed(id))}}
-	if err := a.extend(ctx, load, &g, new(names), g.reads); err != nil || len(g.named) == 0 {
+	var operators names
+	if err := a.extend(ctx, load, &g, &operators, g.reads); err != nil || len(g.named) == 0 {
 		return g, err
 	}
 	run := g.named[0]
@@ -186,16 +212,27 @@ func (a *Admission) groundOfEnd(ctx context.Context, load loader, id string) (gr
 		more = append(more, key(ledger.RunCount, ledger.RunTally(run.Orchestration)))
 	}
 	g.reads = append(g.reads, more...)
-	return g, a.extend(ctx, load, &g, new(names), more)
+	if err := a.extend(ctx, load, &g, &operators, more); err != nil || len(operators) == 0 {
+		return g, err
+	}
+	read := len(g.reads)
+	for _, name := range append(operators, run.Agent, run.Principal) { // on whose word its result may leave
+		if name != "" {
+			g.reads = append(g.reads, key(ledger.Operator, name))
+		}
+	}
+	return g, a.extend(ctx, load, &g, &operators, g.reads[read:])
 }
 
 // ended is the change that ends a run: the run, what is counted, the questions it has put, and its event.
-func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.Requester, standing ledger.Standing,
-	said []interlock.Judgment) (ledger.Change, error) {
-	change := ledger.Change{Version: standing.Version}
-	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain, Judgments: said,
-		Accountable: a.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
+func (e *closing) ended(end interlock.RunEnd, standing ledger.Standing, seen review) (ledger.Change, error) {
+	change, run := ledger.Change{Version: standing.Version}, e.run
+	record := auditlog.RunRecord{Run: run, Uncertain: end.Uncertain, Judgments: e.heard.said, Approval: seen.yes,
+		Accountable: e.force.Load().Rules.TypeOf(agentOf(interlock.Requester{Agent: run.Agent},
 			standing)).Accountable}
+	if seen.yes != "" { // it counts once
+		change.Spends = ledger.One(ledger.Request, seen.yes)
+	}
 	if len(end.Result) > 0 {
 		record.Result = auditlog.BlobDigest(end.Result)
 	}
@@ -218,9 +255,9 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 		name := ledger.TaskTally(run.Agent, run.Task)
 		if tried := standing.Tally(name); run.Status == interlock.RunCompleted {
 			change.Writes = append(change.Writes, ledger.Ended(ledger.RunCount, name))
-		} else if tried.Attempts > a.force.Load().Rules.Runs().Retries {
+		} else if tried.Attempts > e.force.Load().Rules.Runs().Retries {
 			record.Last = true
-			if err := a.alarm(&change, interlock.Requester{Agent: run.Agent, Run: run.ID}, "task-failed",
+			if err := e.alarm(&change, interlock.Requester{Agent: run.Agent, Run: run.ID}, "task-failed",
 				"a task was tried as often as it may be and has failed; it is not tried again by this agent"); err != nil {
 				return change, err
 			}
@@ -234,12 +271,15 @@ func (a *Admission) ended(run interlock.Run, end interlock.RunEnd, by interlock.
 		change.Writes = append(change.Writes, ledger.Ended(ledger.RunCount, name))
 	}
 	for _, request := range asked(run, names, standing) {
-		if err := a.expire(&change, request, run.Ended); err != nil {
+		if request.ID == seen.yes {
+			continue
+		}
+		if err := e.expire(&change, request, run.Ended); err != nil {
 			return change, err
 		}
 		record.Requests = append(record.Requests, request.ID)
 	}
-	return change, a.append(&change, interlock.EventRunEnded, interlock.Requester{Agent: by.Agent, Principal: by.Principal,
+	return change, e.append(&change, interlock.EventRunEnded, interlock.Requester{Agent: e.by.Agent, Principal: e.by.Principal,
 		Run: run.ID}, "agent", record)
 }
 
@@ -266,7 +306,7 @@ func (a *Admission) endBelow(ctx context.Context, run interlock.Run) error {
 			if !ok {
 				continue
 			}
-			_, err := a.endRun(ctx, interlock.Requester{Agent: run.Agent, Principal: run.Principal}, below.ID,
+			_, _, err := a.endRun(ctx, interlock.Requester{Agent: run.Agent, Principal: run.Principal}, below.ID,
 				interlock.RunEnd{Status: interlock.RunCancelled, Why: "the run that delegated it has ended"})
 			if err != nil && !isConflict(err) {
 				return err

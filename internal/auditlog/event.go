@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -60,6 +61,11 @@ type Event struct {
 	Trace     string            // trace_id
 	Recorded  time.Time         // ts_recorded: wall clock, captured once
 	Seeded    time.Time         // ts_seeded: logical clock
+}
+
+// IsEventID reports whether a text has the form of an event id.
+func IsEventID(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // EventID returns the MACE event id: lower-case hex of sha256(job_seed ":" sequence_index ":" event_type).

@@ -16,6 +16,7 @@ type RunRecord struct {
 	Last        bool             // the task failed as often as it may be tried, and is not tried again
 
 	Judgments []interlock.Judgment // what judges said of the result; their words redacted
+	Approval  string               // the request whose answer let the result leave, although judges object to it
 }
 
 // Payload renders the record.
@@ -29,7 +30,8 @@ func (r RunRecord) Payload() (json.RawMessage, error) {
 		Last        bool             `json:"not_tried_again,omitempty"`
 
 		Judgments []interlock.Judgment `json:"judgments,omitempty"`
-	}{r.Run, r.Accountable, r.Result, r.Requests, r.Uncertain, r.Last, r.Judgments})
+		Approval  string               `json:"approval,omitempty"`
+	}{r.Run, r.Accountable, r.Result, r.Requests, r.Uncertain, r.Last, r.Judgments, r.Approval})
 }
 
 // A TurnRecord says that agents have taken one more turn of a conversation, or may take none.

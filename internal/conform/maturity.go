@@ -53,7 +53,7 @@ func levels(ctx context.Context, d *Driver) (string, error) {
 			"a judge; per agent the answers of people, trips and use of caps are counted", wrong(
 			unless(once.Answer == "allow", "the yes was not used: %s", once.Answer),
 			unless(empty.Member("level") == "Initial", "without a record the level is %q", empty.Member("level")),
-			unless(got.Member("level") == "Managed" && strings.Contains(got.Text, `"there is no judge yet"`), "the level is %q: %s",
+			unless(got.Member("level") == "Managed" && strings.Contains(got.Text, `"no judge is configured"`), "the level is %q: %s",
 				got.Member("level"), got.Text),
 			unless(len(lacks) == 0, "the report lacks %s: %s", strings.Join(lacks, ", "), got.Member("agents")))
 }

@@ -38,9 +38,15 @@ func takeApart(display string) proposed {
 			t.Dir = value
 		case "stated purpose":
 			t.Hint = value
+		case "result":
+			t.Kind = name
+		case "objective": // of a result: what it was asked for
+			t.Lead = "for: " + value
 		}
 	}
-	t.Lead = t.lead()
+	if t.Lead == "" {
+		t.Lead = t.lead()
+	}
 	return t
 }
 

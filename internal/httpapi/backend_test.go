@@ -175,7 +175,7 @@ func (b *fakeBackend) police(p interlock.Proposal) {
 func (b *fakeBackend) Report(_ context.Context, r interlock.Requester, o interlock.Outcome) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if o.Event == "unknown" {
+	if o.Event == strings.Repeat("0", 64) {
 		return interlock.Errorf(interlock.CodeNotFound, "/event_id", "no such decision")
 	}
 	if _, err := b.append(interlock.EventOutcome, "agent", r.Agent, map[string]string{"outcome": string(o.Status)}); err != nil {

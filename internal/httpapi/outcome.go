@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/auditlog"
 	"interlock/internal/strictjson"
 )
 
@@ -76,6 +77,10 @@ func (x *exchange) readOutcome() (interlock.Requester, interlock.Outcome, error)
 	}
 	if len(body.Event) > maxName || len(body.Action) > maxName || len(body.Anywhere) > maxName {
 		return claimed, interlock.Outcome{}, tooLong("/event_id", maxName)
+	}
+	if body.Event != "" && !auditlog.IsEventID(body.Event) {
+		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/event_id",
+			"is no id of an event, which is 64 digits of 0-9 and a-f; send the event_id of the decision's answer as it is")
 	}
 	if body.Duration < 0 {
 		return claimed, interlock.Outcome{}, interlock.Errorf(interlock.CodeInvalid, "/duration_ns", "is negative")

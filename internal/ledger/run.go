@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func runStands(r interlock.Run) bool { return r.Ended.IsZero() }
 func runInto(r interlock.Run, to *Standing) { to.other(Run, RunKey(r.Agent, r.ID), r) }
 
 // runNext lets a run be registered once, be paused and given more time while it is open, and end once. In between it is written
-// anew where a call that it requires has ended.
+// anew where a call that it requires has ended, or a person is asked about its result.
 func runNext(before, after any, _ time.Time) error {
 	was, there := before.(interlock.Run)
 	is, _ := after.(interlock.Run)
@@ -65,7 +66,8 @@ func runNext(before, after any, _ time.Time) error {
 		return moved(Run, "it has ended")
 	case there && runStands(is) && was.Late.IsZero() && !is.Late.IsZero():
 		return nil // people were told that it takes longer than it may
-	case there && runStands(is) && was.Until.Equal(is.Until) && was.Paused.Equal(is.Paused) && len(is.Attested) == 0:
+	case there && runStands(is) && was.Until.Equal(is.Until) && was.Paused.Equal(is.Paused) && len(is.Attested) == 0 &&
+		slices.Equal(was.Reviews, is.Reviews):
 		return moved(Run, "it is registered already")
 	}
 	return nil

@@ -53,6 +53,7 @@ type Home struct {
 	Sandboxes  int               // types that name a sandbox
 	Roles      map[string]string // of the operators in office
 	Checkpoint bool              // the log has a signed head
+	Judges     []string          // that are configured
 }
 
 // A Report is what log and setup come to.
@@ -109,8 +110,8 @@ func is(name string, met bool, seen string, args ...any) Indicator {
 // unknown makes one that can't be told.
 func unknown(name, why string) Indicator { return Indicator{Name: name, State: Unknown, Seen: why} }
 
-// noJudge is what is said of everything that waits for the judge.
-const noJudge = "there is no judge yet"
+// noJudge is what is said of everything that waits for a judge.
+const noJudge = "no judge is configured"
 
 func managed(h Home, b *Book, agents []Agent) []Indicator {
 	lists := is("tools are listed for every agent", h.Listed == h.Agents, "%d of %d registered agents have a list or a type", h.Listed, h.Agents)
@@ -147,7 +148,7 @@ func defined(h Home, b *Book) []Indicator {
 		sandbox,
 		is("what an agent may reach is capped", len(h.Caps) > 0, "%s", named(h.Caps, "no limit on records, money, calls or the like")),
 		is("breakers are on", h.Tier >= 1, "tier %d", h.Tier),
-		is("a judge gates", false, noJudge),
+		is("a judge gates", len(h.Judges) > 0 && h.Mode == "enforcing", "%s", named(h.Judges, noJudge)),
 	}
 }
 
@@ -180,10 +181,19 @@ func measured(h Home, b *Book, agents []Agent) []Indicator {
 	}
 	return []Indicator{
 		accuracy,
-		is("false positives and negatives of the judge are tracked", false, noJudge),
+		tracked(h),
 		is("engagement of breakers is monitored", h.Tier >= 1, "tier %d: %d trips, %d resets", h.Tier, trips, b.Resets),
 		is("use of caps is tracked for each agent", len(h.Caps) > 0 && used > 0, "%d caps are in use by agents; %d actions were over one", used, over),
 	}
+}
+
+// tracked says whether the judge's errors are tracked. What it was right about stands in no log: it is measured on labelled cases.
+func tracked(h Home) Indicator {
+	const name = "false positives and negatives of the judge are tracked"
+	if len(h.Judges) == 0 {
+		return is(name, false, noJudge)
+	}
+	return unknown(name, "the log does not hold what would have been right; interlock judge test measures it")
 }
 
 func share(part, whole int) float64 { return 100 * float64(part) / float64(whole) }

@@ -4,9 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"interlock"
 	"interlock/internal/impact"
 	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
@@ -83,5 +85,27 @@ func TestEverydayCommandsPass(t *testing.T) {
 		if !d.Verdict.Allowed() {
 			t.Errorf("%q is decided %s: %s", command, d.Verdict, d.Findings[0].Rule)
 		}
+	}
+}
+
+// TestSuggestionsPassWhereTheyAreMade: what a rule suggests is not itself denied under the default profile or under asa, where the rule
+// holds there; an agent that does as it is told would else run from one denial into the next.
+func TestSuggestionsPassWhereTheyAreMade(t *testing.T) {
+	rules, analyser := shipped(t)
+	tried := map[string]int{}
+	for _, profile := range []string{"asa", "guard"} {
+		for _, r := range rules.Rules() {
+			if r.Suggestion.Try == "" || len(r.Profiles) > 0 && !slices.Contains(r.Profiles, profile) {
+				continue
+			}
+			tried[profile]++
+			d := ruletest.DecideUnder(rules, analyser, profile, ruletest.Shell(r.Suggestion.Try))
+			if d.Verdict.Compare(interlock.Deny) >= 0 {
+				t.Errorf("under %s the rule %s suggests %q, which is stopped by %s", profile, r.ID, r.Suggestion.Try, d.Decisive().Rule)
+			}
+		}
+	}
+	if tried["asa"] == 0 || tried["guard"] == 0 {
+		t.Errorf("tried %v", tried)
 	}
 }

@@ -20,7 +20,7 @@ var sameWord = map[string]string{
 	"DangerRule": "danger", "DryRun": "dry run", "EventType": "event", "ImpactKind": "impact", "Kind": "action",
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
-	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run",
+	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run", "RunHolder": "run", "RunReview": "run",
 	"FirstUse": "request", "Range": "grant", "MessageStatus": "message", "MessageRequest": "message", "MessageAnswer": "message",
 	"StepAttestation": "attestation",
 	"Messages":        "message", "Violation": "message",
