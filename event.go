@@ -24,6 +24,7 @@ const (
 	EventUsage         EventType = "USAGE_REPORT"      // what an agent used of models was reported
 	EventJudgeAsked    EventType = "JUDGE_ASKED"       // judges are asked, and what that can cost was taken from their budgets
 	EventJudgeTested   EventType = "JUDGE_TESTED"      // a judge was tested with what it must deny and what it must allow
+	EventGroundRules   EventType = "GROUND_RULES"      // judges hold actions against other ground rules, by an order or since a start
 	EventBudget        EventType = "BUDGET_STEP"       // the use of a budget has reached a step of its ladder
 	EventWatched       EventType = "ACTIVITY_WATCHED"  // how far the log was looked at for what is unusual (MASO)
 	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
@@ -95,7 +96,8 @@ func EventTypes() []EventType {
 	return []EventType{EventDecision, EventBlock, EventReviewRequest, EventOutcome, EventApproval, EventApprovalRefused,
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventUsage, EventBudget, EventWatched,
-		EventPhase, EventRootCause, EventLost, EventSeconded, EventProbe, EventJudgeAsked, EventJudgeTested, EventBreaker, EventBreakerReset,
+		EventPhase, EventRootCause, EventLost, EventSeconded, EventProbe, EventJudgeAsked, EventJudgeTested, EventGroundRules,
+		EventBreaker, EventBreakerReset,
 		EventRollback, EventRollbackStep, EventRollbackEnd, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,

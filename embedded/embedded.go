@@ -213,7 +213,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 	if told != nil {
 		raise = told.raise
 	}
-	judging, err := judgesOf(c, made.evaluator, options)
+	judging, err := judgesOf(ctx, c, made.evaluator, options, groundOrders{c, opened, sealer.Public()})
 	if err != nil {
 		opened.Close()
 		return nil, err
@@ -248,6 +248,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		JudgeWhen:    admission.JudgeWhen(c.Judge.When),
 		JudgeWithin:  c.Judge.Remembered(),
 		JudgeBudgets: judging.budgets,
+		Grounds:      groundsWith,
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
 			return auditlog.UnfinishedSince(ctx, opened, since)
 		},

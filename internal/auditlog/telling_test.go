@@ -115,6 +115,8 @@ func TestTelling(t *testing.T) {
 			"sha256:01 · approve-tool · notes · olga · read it"}},
 		interlock.EventJudgeTested: {{auditlog.JudgeTestedRecord{Judge: interlock.JudgeIdentity{Name: "main"}, Failure: interlock.JudgeCanary,
 			Reason: "it allows what it must deny"}, "main · canary · it allows what it must deny"}},
+		interlock.EventGroundRules: {{auditlog.GroundRulesRecord{GroundRules: "sha256:01", Order: &order},
+			"sha256:01 · approve-tool · notes · olga · read it"}},
 		interlock.EventJudgeAsked: {{auditlog.JudgeAskedRecord{Class: "delete production", Subject: interlock.JudgeAction}, "delete production"}},
 		interlock.EventProbe:      {{auditlog.ProbeRecord{Requests: []string{"apr_1"}, Why: "quarterly"}, "quarterly"}},
 		interlock.EventBreaker: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "closed", To: "open", Trigger: "breaker", Why: "three refusals"},
