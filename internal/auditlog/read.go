@@ -54,7 +54,7 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 			Event: wire.Carrier, Door: wire.Door, Uses: wire.Used},
 		Decision: wire.Decision, Request: wire.Request, Recent: wire.Recent, Orders: wire.Orders,
 		Grants: wire.Grants, Loop: wire.Loop, Upstream: wire.Upstream, Failed: wire.Failed, Origin: wire.Origin, Pin: wire.Pin, Canary: wire.Canary,
-		Uses: wire.Uses, Commits: wire.Commits, Plan: wire.Plan, Basis: wire.Basis, Accountable: wire.Accountable,
+		Judgments: wire.Judgments, Uses: wire.Uses, Commits: wire.Commits, Plan: wire.Plan, Basis: wire.Basis, Accountable: wire.Accountable,
 	}}
 	for _, cut := range wire.Cut {
 		decided.Cut = append(decided.Cut, Cut(cut))

@@ -1,0 +1,12 @@
+package embedded
+
+import "interlock/internal/judge"
+
+// Judges says how the judges do in this process, in the order of the settings. The others that decide in this home know of their own.
+func (b *Backend) Judges() []judge.Status {
+	list := make([]judge.Status, 0, len(b.judging.held))
+	for _, one := range b.judging.held {
+		list = append(list, one.client.Load().Status())
+	}
+	return list
+}
