@@ -249,6 +249,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		JudgeWithin:  c.Judge.Remembered(),
 		JudgeBudgets: judging.budgets,
 		Grounds:      groundsWith,
+		JudgeModels:  judging.models(),
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
 			return auditlog.UnfinishedSince(ctx, opened, since)
 		},

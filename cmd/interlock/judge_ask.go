@@ -262,6 +262,7 @@ func (d *diagnosis) judges() {
 				failureFix(trial, "judge.judges."+trial.Judge))
 		}
 	}
+	d.sharedModels()
 	ground, err := embedded.GroundRulesNow(d.program.ctx, d.settings)
 	if err != nil {
 		d.note("ground rules", "", statusFail, "%s", err)

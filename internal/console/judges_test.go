@@ -121,7 +121,7 @@ func TestJudgesPage(t *testing.T) {
 func TestJudgesInTrouble(t *testing.T) {
 	h := open(t)
 	h.judges = console.Judges{Ground: console.JudgeGround{Note: "the file holds other ground rules"},
-		List: []console.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(), Reason: "<b>gone</b>"}},
+		List:    []console.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(), Reason: "<b>gone</b>"}},
 		Budgets: []admission.JudgeSpent{{JudgeBudget: admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD"}, Used: 120}}}
 	page := h.in("vera", quorum.RoleViewer).counted("/system/judges")
 	h.wants("what is wrong", page, "the file holds other ground rules", `<strong class="bad">open</strong> until`,

@@ -19,6 +19,7 @@ type Seen struct {
 	Decided bool   // it is a decision: both gates are known
 	Denied  int    // which of the two gates denies: 1, 2, or 0 for neither
 	Asked   bool   // gate 2 was asked
+	Agent   string // of an alert: who it is about
 	Shared  bool   // it is an alert that an agent reasons with a judge's model
 	Said    []interlock.Judgment
 }
@@ -70,7 +71,7 @@ func Of(e interlock.Entry) (Seen, bool) {
 			s.Denied = 2
 		}
 	case e.Type == interlock.EventAlert:
-		s.Shared = w.Code == AlertShared
+		s.Shared, s.Agent = w.Code == AlertShared, event.Actor
 	case len(w.Judgments) > 0:
 		s.Class = string(w.Judgments[0].Subject)
 	}
