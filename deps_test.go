@@ -80,7 +80,8 @@ ledger                                                  < identity, webpush, sto
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
-auditlog                                                < digest
+auditlog                                                < digest, judgments
+judgments                                               < admission, console
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify

@@ -25,6 +25,7 @@ const (
 	EventJudgeAsked    EventType = "JUDGE_ASKED"       // judges are asked, and what that can cost was taken from their budgets
 	EventJudgeTested   EventType = "JUDGE_TESTED"      // a judge was tested with what it must deny and what it must allow
 	EventJudgedLate    EventType = "JUDGED_AFTER"      // a judge was heard of an action after it was let through, or could not be heard in time
+	EventGroundRules   EventType = "GROUND_RULES"      // judges hold actions against other ground rules, by an order or since a start
 	EventBudget        EventType = "BUDGET_STEP"       // the use of a budget has reached a step of its ladder
 	EventWatched       EventType = "ACTIVITY_WATCHED"  // how far the log was looked at for what is unusual (MASO)
 	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
@@ -102,7 +103,8 @@ func EventTypes() []EventType {
 		EventApprovalExpired, EventSettled, EventAlert,
 		EventIntegrity, EventIncident, EventHalt, EventHaltClear, EventKill, EventKillRelease, EventSignal, EventUsage, EventBudget, EventWatched,
 		EventPhase, EventRootCause, EventLost, EventSeconded, EventProbe, EventJudgeAsked, EventJudgeTested,
-		EventJudgedLate, EventBreaker, EventBreakerReset,
+		EventJudgedLate, EventGroundRules,
+		EventBreaker, EventBreakerReset,
 		EventRollback, EventRollbackStep, EventRollbackEnd, EventMended, EventIdentity, EventRuleset, EventMode, EventRefusal,
 		EventSuppression,
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,

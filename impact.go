@@ -1,5 +1,7 @@
 package interlock
 
+import "slices"
+
 // An Impact is one thing an action would do to the world.
 type Impact struct {
 	Kind          ImpactKind    `json:"kind"`
@@ -81,6 +83,18 @@ const (
 // Reaches lists every reach.
 func Reaches() []Reach {
 	return []Reach{ReachWorkspace, ReachHome, ReachSystem, ReachExternal, ReachProduction, ReachSelf}
+}
+
+// ImpactClass is the class that an action is counted under, such as "delete production": what it does that reaches farthest. It is "none"
+// for what has no impacts.
+func ImpactClass(impacts []Impact) string {
+	class, far := "none", -1
+	for n := range impacts {
+		if at := slices.Index(Reaches(), impacts[n].Reach); at > far {
+			class, far = string(impacts[n].Kind)+" "+string(impacts[n].Reach), at
+		}
+	}
+	return class
 }
 
 // Reversibility says what it takes to undo an impact.

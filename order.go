@@ -33,6 +33,9 @@ const (
 	VerbWeakKeys Verb = "weak-keys"
 	// have the rules in the rules directory count as ordered; Subject is the ruleset's digest, Detail that of the documents; loosens
 	VerbAdoptRules Verb = "adopt-rules"
+	// have a judge hold actions against other ground rules; Subject is their digest as a judge is sent them, Detail that of what the
+	// operator adds; loosens
+	VerbAdoptGround Verb = "adopt-ground-rules"
 	// have the settings count as ordered; Subject is the home's settings, Detail what of them is other than by default; loosens
 	VerbAdoptSettings Verb = "adopt-settings"
 	// report that a snapshot can't be trusted, so that nothing is decided or made again under it; Subject names the hold; tightens

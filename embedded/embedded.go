@@ -213,7 +213,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 	if told != nil {
 		raise = told.raise
 	}
-	judging, err := judgesOf(c, made.evaluator, options)
+	judging, err := judgesOf(ctx, c, made.evaluator, options, groundOrders{c, opened, sealer.Public()})
 	if err != nil {
 		opened.Close()
 		return nil, err
@@ -250,6 +250,8 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		JudgeWithin:  c.Judge.Remembered(),
 		JudgeBudgets: judging.budgets,
 		JudgeLater:   admission.JudgeLater{After: c.Judge.After, Sample: c.Judge.Sample, Most: c.Judge.MostOwed(), Within: c.Judge.AnswerWithin()},
+		Grounds:      groundsWith,
+		JudgeModels:  judging.models(),
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
 			return auditlog.UnfinishedSince(ctx, opened, since)
 		},

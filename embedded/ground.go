@@ -4,29 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"interlock"
-	"interlock/internal/config"
 	"interlock/internal/fileio"
 	"interlock/internal/groundrules"
 	"interlock/rules"
 )
-
-// GroundRules are the ground rules in force: those that ship, with the operator's where there are any, and these alone. A file that
-// others could write is refused and not passed over, and so is one that can't be read: a judge is never held to less than its operator
-// wrote.
-func GroundRules(c config.Config) (whole, added *groundrules.Rules, err error) {
-	file := c.Judge.RulesFile(c.Home)
-	text, err := fileio.Own(file, groundrules.MaxBytes, fileio.Settled)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.Judge.Rules == "":
-		return GroundRulesWith("")
-	case err != nil:
-		return nil, nil, interlock.Errorf(interlock.CodeInvalid, file, "the ground rules can't be read: %s", fileio.Reason(err))
-	}
-	return groundOf(file, text)
-}
 
 // GroundRulesWith are the ground rules that ship with those that a file adds, and the added ones alone. An empty name adds none.
 func GroundRulesWith(file string) (whole, added *groundrules.Rules, err error) {
@@ -38,7 +21,7 @@ func GroundRulesWith(file string) (whole, added *groundrules.Rules, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return groundOf(file, text)
+	return groundOf(file, text, false)
 }
 
 // shippedGround are the ground rules that ship.
@@ -50,11 +33,11 @@ func shippedGround() (*groundrules.Rules, error) {
 	return shipped, nil
 }
 
-// groundOf are the ground rules that ship with those that a text adds.
-func groundOf(file string, text []byte) (whole, added *groundrules.Rules, err error) {
+// groundOf are the ground rules that ship with those that a text adds, or these alone.
+func groundOf(file string, text []byte, alone bool) (whole, added *groundrules.Rules, err error) {
 	shipped, err := shippedGround()
-	if err != nil {
-		return nil, nil, err
+	if err != nil || alone {
+		return shipped, nil, err
 	}
 	if added, err = groundrules.ParseAdded(text); err != nil {
 		return nil, nil, InFile(file, err)

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"interlock"
@@ -15,22 +16,44 @@ import (
 
 // A judging is the judges of a backend, who are tested on a schedule for as long as it is open.
 type judging struct {
-	clients []*judge.Client
-	budgets []admission.JudgeBudget
-	every   time.Duration
-	now     func() time.Time
+	settings config.Config
+	held     []*heldJudge
+	budgets  []admission.JudgeBudget
+	every    time.Duration
+	now      func() time.Time
+	orders   groundOrders
+	ground   Ground // that the judges began with
+	seen     string // id of the newest event about ground rules that was looked at
 
 	mu      sync.Mutex
-	tested  func(judge.Trial)
+	tested  func(interlock.JudgeIdentity, judge.Trial)
 	life    context.Context // of what goes on until the backend is closed; nil until anything does
 	ends    context.CancelFunc
 	running sync.WaitGroup
 }
 
+// A heldJudge is a judge of the settings, whose ground rules an admin may order to be others while it is asked. What it answers to a
+// question that began under those of before counts for nothing: a question names its ground rules.
+type heldJudge struct{ client atomic.Pointer[judge.Client] }
+
+// Identity is that of the judge as it is now.
+func (h *heldJudge) Identity() interlock.JudgeIdentity { return h.client.Load().Identity() }
+
+// Ask asks the judge as it is now.
+func (h *heldJudge) Ask(ctx context.Context, q interlock.JudgeQuestion) interlock.Judgment {
+	return h.client.Load().Ask(ctx, q)
+}
+
+// Price is the most that asking it can cost.
+func (h *heldJudge) Price(q interlock.JudgeQuestion) (most int64, currency string) {
+	return h.client.Load().Price(q)
+}
+
 // judgesOf makes the judges of the settings. Under a profile that wants a judge's Allow nothing starts without one (ASA 20, item 1); a
 // process that makes one decision says so in its answer.
-func judgesOf(c config.Config, e *admission.Evaluator, options store.Options) (*judging, error) {
-	j := &judging{every: time.Duration(c.Judge.Canary.Filled().Every), now: options.Now}
+func judgesOf(ctx context.Context, c config.Config, e *admission.Evaluator, options store.Options,
+	orders groundOrders) (*judging, error) {
+	j := &judging{settings: c, every: time.Duration(c.Judge.Canary.Filled().Every), now: options.Now, orders: orders}
 	profile, known := e.Rules.Profile(c.Profile)
 	enforces := c.Mode == interlock.Enforcing || c.Mode == interlock.Monitoring
 	if !c.Judge.IsSet() {
@@ -40,13 +63,18 @@ func judgesOf(c config.Config, e *admission.Evaluator, options store.Options) (*
 		}
 		return j, nil
 	}
-	ground, _, err := GroundRules(c)
+	var err error
+	if j.ground, err = orders.inForce(ctx); err != nil {
+		return nil, err
+	}
+	clients, err := j.clients(j.ground)
 	if err != nil {
 		return nil, err
 	}
-	j.clients, err = Judges(c, Judging{Ground: ground, Now: options.Now, Tested: j.hear})
-	if err != nil {
-		return nil, err
+	for _, client := range clients {
+		one := &heldJudge{}
+		one.client.Store(client)
+		j.held = append(j.held, one)
 	}
 	for _, b := range c.Judge.Budgets {
 		most, currency, err := b.Amount()
@@ -59,10 +87,20 @@ func judgesOf(c config.Config, e *admission.Evaluator, options store.Options) (*
 	return j, nil
 }
 
+// clients are the judges of the settings under ground rules.
+func (j *judging) clients(ground Ground) ([]*judge.Client, error) {
+	identities := map[string]interlock.JudgeIdentity{} // filled before anybody is tested
+	clients, err := Judges(j.settings, Judging{Ground: ground.Rules, Now: j.now, Tested: func(t judge.Trial) { j.hear(identities[t.Judge], t) }})
+	for _, client := range clients {
+		identities[client.Identity().Name] = client.Identity()
+	}
+	return clients, err
+}
+
 // judges are those who are asked, in the order of the settings.
 func (j *judging) judges() (list []interlock.Judge) {
-	for _, client := range j.clients {
-		list = append(list, client)
+	for _, one := range j.held {
+		list = append(list, one)
 	}
 	return list
 }
@@ -70,37 +108,39 @@ func (j *judging) judges() (list []interlock.Judge) {
 // recordTime bounds how long recording a test may take.
 const recordTime = 5 * time.Second
 
-// start has every test recorded, takes what other processes have found, and where the process lasts tests on the schedule.
+// start has every test recorded, takes what other processes have found, and where the process lasts tests on the schedule and looks
+// whether an admin has ordered other ground rules.
 func (j *judging) start(ctx context.Context, adm *admission.Admission, brief bool) error {
-	if err := j.keepOwed(ctx, adm, brief); err != nil || len(j.clients) == 0 {
+	if err := j.keepOwed(ctx, adm, brief); err != nil || len(j.held) == 0 {
 		return err
 	}
-	identities := map[string]interlock.JudgeIdentity{}
-	for _, client := range j.clients {
-		identities[client.Identity().Name] = client.Identity()
-		at, proved, err := adm.JudgeProved(ctx, client.Identity())
+	for _, one := range j.held {
+		at, proved, err := adm.JudgeProved(ctx, one.Identity())
 		if err != nil {
 			return err
 		}
 		if proved {
-			client.ProvedAt(at)
+			one.client.Load().ProvedAt(at)
 		}
 	}
 	j.mu.Lock()
-	j.tested = func(t judge.Trial) {
+	j.tested = func(of interlock.JudgeIdentity, t judge.Trial) {
 		ctx, cancel := context.WithTimeout(context.Background(), recordTime)
 		defer cancel()
 		// what can't be recorded leaves a judge tested in this process only, and the next decision says that the store fails
-		_ = adm.JudgeTested(ctx, identities[t.Judge], t.Failure, t.Reason, t.At.Add(2*j.every))
+		_ = adm.JudgeTested(ctx, of, t.Failure, t.Reason, t.At.Add(2*j.every))
 	}
 	j.mu.Unlock()
 	if brief {
 		return nil
 	}
-	keeping := j.lasting()
-	for _, client := range j.clients {
-		j.running.Go(func() { client.Keep(keeping) })
+	if j.ground.Last != j.ground.Rules.Digest() {
+		if err := adm.GroundBegun(ctx, j.ground.Last, j.ground.Text, j.ground.Order); err != nil {
+			return err
+		}
 	}
+	keeping := j.lasting()
+	j.running.Go(func() { j.keep(keeping, adm) })
 	return nil
 }
 
@@ -130,13 +170,81 @@ func (j *judging) lasting() context.Context {
 	return j.life
 }
 
+// lookForGround is how often it is looked for an order about ground rules, which is given in another process: until then a judge goes on
+// under those of before.
+const lookForGround = time.Second
+
+// keep tests judges on their schedule, and puts others in their place where an admin orders other ground rules. They are tested anew then
+// before they count, and nothing that was remembered does: both are bound to the ground rules.
+func (j *judging) keep(ctx context.Context, adm *admission.Admission) {
+	ticker := time.NewTicker(lookForGround)
+	defer ticker.Stop()
+	end := j.test(ctx)
+	defer func() { end() }()
+	said := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		changed, err := j.adopt(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil && err.Error() != said: // those of before stay, and people are told once
+			said = err.Error()
+			_ = adm.Alarm(ctx, "ground-rules-unread", "ground rules were ordered and can't be used, so those of before stay in force: "+said)
+		case changed:
+			end()
+			end = j.test(ctx)
+		}
+	}
+}
+
+// adopt has the judges hold actions against what an admin ordered last, where that is other than what they do. What the file holds now is
+// no order.
+func (j *judging) adopt(ctx context.Context) (changed bool, err error) {
+	newest, err := j.orders.newest(ctx)
+	if err != nil || newest == j.seen {
+		return false, err
+	}
+	now, err := j.orders.inForce(ctx)
+	if err == nil {
+		j.seen = newest
+	}
+	if err != nil || now.Order == "" || now.Rules.Digest() == j.held[0].Identity().GroundRules {
+		return false, err
+	}
+	clients, err := j.clients(now)
+	if err != nil {
+		return false, err
+	}
+	for n, client := range clients {
+		j.held[n].client.Store(client)
+	}
+	return true, nil
+}
+
+// test tests the judges as they are now, on their schedule, until it is ended.
+func (j *judging) test(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var testing sync.WaitGroup
+	for _, one := range j.held {
+		client := one.client.Load()
+		testing.Go(func() { client.Keep(ctx) })
+	}
+	return func() {
+		cancel()
+		testing.Wait()
+	}
+}
+
 // hear takes what came of a test.
-func (j *judging) hear(t judge.Trial) {
+func (j *judging) hear(of interlock.JudgeIdentity, t judge.Trial) {
 	j.mu.Lock()
 	tested := j.tested
 	j.mu.Unlock()
 	if tested != nil {
-		tested(t)
+		tested(of, t)
 	}
 }
 

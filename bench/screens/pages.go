@@ -68,6 +68,7 @@ func pages(d played) []page {
 		{name: "system", template: "system.html", path: "/system", title: "System"},
 		{name: "phases", template: "phases.html", path: "/system/phases", title: "Phases and breakers"},
 		{name: "limits", template: "limits.html", path: "/system/limits", title: "Limits and budgets"},
+		{name: "judges", template: "judges.html", path: "/system/judges", title: "Judges"},
 		{name: "plans", template: "plans.html", path: "/system/plans", title: "Plans"},
 		{name: "plan", template: "plan.html", path: "/system/plans/" + d.planID, title: "A plan"},
 		{name: "rollbacks", template: "rollbacks.html", path: "/system/rollbacks", title: "Rollbacks"},

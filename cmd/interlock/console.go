@@ -48,7 +48,8 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 		DryRun: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return dryRunFor(ctx, backend.Store, request)
 		},
-		Try: trial(p, backend)})
+		Judges: judgesShown(backend),
+		Try:    trial(p, backend)})
 	if err != nil {
 		return nil, err
 	}

@@ -39,11 +39,11 @@ func (c judgePick) those(p *program) ([]*judge.Client, config.Config, error) {
 	if !settings.Judge.IsSet() {
 		return nil, settings, interlock.Errorf(interlock.CodeNotFound, "judge", "no judge is configured; docs/judge.md says how")
 	}
-	ground, _, err := embedded.GroundRules(settings)
+	ground, err := embedded.GroundRulesNow(p.ctx, settings)
 	if err != nil {
 		return nil, settings, err
 	}
-	all, err := embedded.Judges(settings, embedded.Judging{Ground: ground, Getenv: p.getenv, Now: p.now})
+	all, err := embedded.Judges(settings, embedded.Judging{Ground: ground.Rules, Getenv: p.getenv, Now: p.now})
 	if err != nil || c.Judge == "" {
 		return all, settings, err
 	}
@@ -70,6 +70,8 @@ type judgeShown struct {
 	judge.Status
 	Price    int64  `json:"price_at_most"` // of a question like the canary's, in millionths of one unit
 	Currency string `json:"currency,omitempty"`
+	Origin   string `json:"ground_rules_from"`
+	Note     string `json:"ground_rules_note,omitempty"`
 }
 
 // Run lists the judges.
@@ -78,12 +80,16 @@ func (c *judgeStatus) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	ground, err := embedded.GroundRulesNow(p.ctx, settings)
+	if err != nil {
+		return err
+	}
 	sample, err := embedded.JudgeCanary(settings.Judge.Canary.Filled())
 	if err != nil {
 		return err
 	}
 	for _, one := range clients {
-		shown := judgeShown{Status: one.Status()}
+		shown := judgeShown{Status: one.Status(), Origin: groundOrigin(ground), Note: groundStanding(ground)}
 		shown.Price, shown.Currency = one.Price(interlock.JudgeQuestion{Subject: interlock.JudgeAction, Payload: sample.Deny})
 		if c.JSON {
 			if err := writeLine(p.stdout, shown); err != nil {
@@ -95,8 +101,11 @@ func (c *judgeStatus) Run(p *program) error {
 		if shown.Passed {
 			tested = "passed"
 		}
-		fmt.Fprintf(p.stdout, "%s  %s\n  ground rules  %s\n  canary        %s\n  breaker       %s\n", shown.Name, printable(shown.Model),
-			shown.GroundRules, p.printed(tested), shown.Breaker)
+		fmt.Fprintf(p.stdout, "%s  %s\n  ground rules  %s, %s\n  canary        %s\n  breaker       %s\n", shown.Name, printable(shown.Model),
+			shown.GroundRules, p.printed(shown.Origin), p.printed(tested), shown.Breaker)
+		if shown.Note != "" {
+			fmt.Fprintf(p.stdout, "  note          %s\n", p.printed(shown.Note))
+		}
 		if shown.Price > 0 {
 			fmt.Fprintf(p.stdout, "  price         at most %s for a short question\n", micros(shown.Price, shown.Currency))
 		}
@@ -251,7 +260,19 @@ func (d *diagnosis) judges() {
 		case trial.Passed:
 			d.note("judge", "", statusOK, "%s %s", trial.Judge, judgeTrial(trial))
 		default:
-			d.note("judge", "", statusFail, "%s %s; what needs it is denied", trial.Judge, judgeTrial(trial))
+			d.note("judge", "", statusFail, "%s %s; what needs it is denied: %s", trial.Judge, judgeTrial(trial),
+				failureFix(trial, "judge.judges."+trial.Judge))
 		}
 	}
+	d.sharedModels()
+	ground, err := embedded.GroundRulesNow(d.program.ctx, d.settings)
+	if err != nil {
+		d.note("ground rules", "", statusFail, "%s", err)
+		return
+	}
+	status, said := statusOK, fmt.Sprintf("%d rules, %s, %s", len(ground.Rules.Rules()), ground.Rules.Digest(), groundOrigin(ground))
+	if standing := groundStanding(ground); standing != "" {
+		status, said = statusWarn, standing
+	}
+	d.note("ground rules", "", status, "%s", said)
 }

@@ -18,9 +18,16 @@ type judgeGroundCommands struct {
 }
 
 type judgeRulesCommand struct {
-	Show judgeRulesShow `cmd:"" help:"Print the ground rules exactly as a judge is sent them, or one of them."`
-	Diff judgeRulesDiff `cmd:"" help:"Say what a file of your own ground rules would change."`
-	Lint judgeRulesLint `cmd:"" help:"Point at ground rules that are vague, contradict each other, lack examples or are too long."`
+	Show  judgeRulesShow  `cmd:"" help:"Print the ground rules exactly as a judge is sent them, or one of them."`
+	Diff  judgeRulesDiff  `cmd:"" help:"Say what a file of your own ground rules would change."`
+	Lint  judgeRulesLint  `cmd:"" help:"Point at ground rules that are vague, contradict each other, lack examples or are too long."`
+	Adopt judgeRulesAdopt `cmd:"" help:"Order that judges hold actions against a file's ground rules from now on."`
+}
+
+// groundRules are the ground rules in force, and those among them that the operator adds.
+func (p *program) groundRules(settings config.Config) (whole, added *groundrules.Rules, err error) {
+	now, err := embedded.GroundRulesNow(p.ctx, settings)
+	return now.Rules, now.Added, err
 }
 
 // theJudge is the judge of the settings, holding questions against some ground rules.
@@ -62,7 +69,7 @@ func (c *judgeRulesShow) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	whole, _, err := embedded.GroundRules(settings)
+	whole, _, err := p.groundRules(settings)
 	if c.With != "" {
 		whole, _, err = embedded.GroundRulesWith(c.With)
 	}
@@ -99,7 +106,7 @@ func (c *judgeRulesDiff) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	from, _, err := embedded.GroundRules(settings)
+	from, _, err := p.groundRules(settings)
 	if err != nil {
 		return err
 	}
@@ -153,7 +160,7 @@ func (c *judgeRulesLint) Run(p *program) error {
 		return err
 	}
 	file := c.File
-	whole, added, err := embedded.GroundRules(settings)
+	whole, added, err := p.groundRules(settings)
 	if file != "" {
 		whole, added, err = embedded.GroundRulesWith(file)
 	} else if added != nil {

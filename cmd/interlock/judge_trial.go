@@ -44,7 +44,7 @@ func (c *judgeTestCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	ground, _, err := embedded.GroundRules(settings)
+	ground, _, err := p.groundRules(settings)
 	if candidate != "" {
 		ground, _, err = embedded.GroundRulesWith(candidate)
 	}

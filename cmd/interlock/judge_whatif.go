@@ -42,7 +42,7 @@ func (c *judgeWhatIf) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	inForce, _, err := embedded.GroundRules(settings)
+	inForce, _, err := p.groundRules(settings)
 	if err != nil {
 		return err
 	}

@@ -118,6 +118,10 @@ func (c *upCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	judged, err := newJudgeMeter(p.ctx, backend)
+	if err != nil {
+		return err
+	}
 	server, err = httpapi.New(httpapi.Config{Backend: backend, Log: backend.Store, Tokens: tokens, Pages: gateway.beside(pages),
 		Hosts: settings.Hosts, MCP: loop.Handler(tokens), PeerView: peerViews(settings, c.AgentsSocket),
 		Sign: backend.Answers.Sign,
@@ -131,7 +135,7 @@ func (c *upCommand) Run(p *program) error {
 		Past:  past,
 		Waits: backend, Runs: backend, Messages: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
-		Metrics: withOwed(backend, told.page), Rules: objectors(backend, settings.Profile)})
+		Metrics: withOwed(backend, pagesOf(told.page), judged.page), Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
 	}

@@ -286,6 +286,9 @@ type Config struct {
 	JudgeWhen JudgeWhen // of which actions, where the profile does not want it of all
 	// how long an Allow of theirs is remembered for an equal action; 0: not at all. Their denials always are
 	JudgeWithin time.Duration
+	JudgeModels []JudgeModel // optional: which models they are, to tell where an agent reasons with one of them
+	// optional: the digest of the ground rules that ship with those that a text adds, as a judge is sent them; without it nobody orders any
+	Grounds func(added string) (interlock.Digest, error)
 	// optional: what they may cost. Where there are any, a judge that does not say what it costs is not asked
 	JudgeBudgets []JudgeBudget
 	// optional: of which classes of action they are heard afterwards, or of a share only

@@ -3,6 +3,7 @@ package admission
 import (
 	"hash/maphash"
 	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"interlock"
@@ -35,7 +36,8 @@ type madeInquiry struct {
 	bare      bool
 	objective string
 	tier      int
-	inquiry   *inquiry // nobody changes it
+	judges    []interlock.JudgeIdentity // as they were: an admin may order other ground rules while they are asked
+	inquiry   *inquiry                  // nobody changes it
 }
 
 func newInquiries() *inquiries { return &inquiries{seed: maphash.MakeSeed()} }
@@ -50,19 +52,26 @@ func (k *inquiries) about(a *Admission, action interlock.Action, analysis impact
 	at := &k.kept[maphash.String(k.seed, string(digest))%keptInquiries]
 	have := at.Load()
 	same := have != nil && have.action == digest && have.bare == bare && have.tier == tier && have.objective == objective &&
-		reflect.DeepEqual(have.impacts, analysis.Impacts)
+		reflect.DeepEqual(have.impacts, analysis.Impacts) && slices.EqualFunc(a.config.Judges, have.judges, isStill)
 	if k.asked != nil {
 		k.asked(!same)
 	}
 	if same {
 		return have.inquiry, nil
 	}
+	var judges []interlock.JudgeIdentity // as they are before the question is made under them
+	for _, judge := range a.config.Judges {
+		judges = append(judges, judge.Identity())
+	}
 	q, err := a.inquiry(action, digest, analysis.Impacts, bare, objective, tier)
 	if err == nil && len(q.asks) == 1 && len(q.asks[0].Payload) <= keptPayload && len(analysis.Impacts) <= keptImpacts {
-		at.Store(&madeInquiry{digest, analysis.Impacts, bare, objective, tier, q})
+		at.Store(&madeInquiry{digest, analysis.Impacts, bare, objective, tier, judges, q})
 	}
 	return q, err
 }
+
+// isStill reports whether a judge is who it was.
+func isStill(judge interlock.Judge, was interlock.JudgeIdentity) bool { return judge.Identity() == was }
 
 // aboutAction is the digest of a question about an action, see [inquiry.digest], written by hand because it is made for every action.
 func (q *inquiry) aboutAction(action interlock.Digest, impacts []interlock.Impact) (interlock.Digest, error) {

@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +50,24 @@ func TestJudgeBudget(t *testing.T) {
 	h.ticks.Unlock()
 	if a := h.propose("cat f"); a.Answer != interlock.Allow {
 		t.Errorf("the day after: %s, %+v", a.Answer, a.Decisive())
+	}
+}
+
+// TestJudgeBudgetByARunningClock: what was not used is given back also where no two looks at the clock are the same time.
+func TestJudgeBudgetByARunningClock(t *testing.T) {
+	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment {
+		return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
+	}}, 60}
+	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: 24 * time.Hour}),
+		func(c *admission.Config) {
+			stands, looks := c.Now, new(atomic.Int64)
+			c.Now = func() time.Time { return stands().Add(time.Duration(looks.Add(1)) * time.Microsecond) }
+		})
+	h.propose("cat a")
+	h.propose("cat b")
+	spent, err := h.JudgeSpent(t.Context())
+	if err != nil || len(spent) != 1 || spent[0].Used != 20 || main.asked() != 2 {
+		t.Errorf("%+v, %v, asked %d times; want 20 used", spent, err, main.asked())
 	}
 }
 

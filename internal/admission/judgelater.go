@@ -47,7 +47,7 @@ func (a *Admission) later(q *inquiry, impacts []interlock.Impact, d *interlock.D
 		objected(d) || gate.JudgedBefore(d.Danger, impacts) != "" {
 		return nil
 	}
-	l := &later{class: classOf(impacts), after: !a.config.Brief && len(q.asks[0].Payload) <= maxOwedPayload}
+	l := &later{class: interlock.ImpactClass(impacts), after: !a.config.Brief && len(q.asks[0].Payload) <= maxOwedPayload}
 	for n := range impacts {
 		class := nameOfClass(&impacts[n])
 		share, sampled := set.Sample[class]

@@ -125,7 +125,7 @@ func (a *Admission) inquiry(action interlock.Action, about interlock.Digest, imp
 		return nil, err
 	}
 	q := a.judgedBy(consequential(impacts), tier)
-	q.asks = []interlock.JudgeQuestion{{Subject: interlock.JudgeAction, Payload: payload, Class: classOf(impacts)}}
+	q.asks = []interlock.JudgeQuestion{{Subject: interlock.JudgeAction, Payload: payload, Class: interlock.ImpactClass(impacts)}}
 	if objective != "" && goesOut(impacts) {
 		output, err := a.output(objective, string(payload))
 		if err != nil {
@@ -185,17 +185,6 @@ func consequential(impacts []interlock.Impact) bool {
 		return i.Reach == interlock.ReachProduction || i.Kind == interlock.ImpactSpend ||
 			i.Reversibility == interlock.Irreversible && i.Reach != interlock.ReachWorkspace
 	})
-}
-
-// classOf is the class that an action is counted under: what it does that reaches farthest.
-func classOf(impacts []interlock.Impact) string {
-	class, far := "none", -1
-	for n := range impacts {
-		if at := slices.Index(interlock.Reaches(), impacts[n].Reach); at > far {
-			class, far = nameOfClass(&impacts[n]), at
-		}
-	}
-	return class
 }
 
 // nameOfClass is the class of one impact.

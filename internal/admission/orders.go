@@ -67,6 +67,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbChangeRun:        {reads: readChangedRun, find: findChangedRun, do: (*Admission).changeRun},
 		interlock.VerbUnlockCommitment: {reads: readCommitment, find: findCommitment, do: (*Admission).unlockCommitment},
 		interlock.VerbAdoptRules:       {do: (*Admission).adoptRules},
+		interlock.VerbAdoptGround:      {do: (*Admission).adoptGround},
 		interlock.VerbAdoptSettings:    {reads: readSettingsOrder, do: (*Admission).adoptSettings},
 		interlock.VerbPromoteRules:     {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
 	}

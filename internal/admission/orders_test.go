@@ -111,6 +111,16 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(string(h.Rules().Digest()), string(digest))
 	},
+	interlock.VerbAdoptGround: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t, func(c *admission.Config) {
+			c.Grounds = func(string) (interlock.Digest, error) { return "sha256:01", nil }
+		})
+		return h, func(operator string) quorum.Given {
+			given := h.about("sha256:01", admission.GroundDetail("ours"))(operator)
+			given.Aside = "ours"
+			return given
+		}
+	},
 	interlock.VerbAdoptSettings: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		detail, _, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`)}, public)

@@ -37,6 +37,9 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.order()
 	case interlock.EventJudgeTested:
 		t.say(t.text("name"), t.text("failure"), t.text("reason"))
+	case interlock.EventGroundRules:
+		t.say(t.text("ground_rules"))
+		t.order()
 	case interlock.EventJudgeAsked:
 		t.add("", "class")
 	case interlock.EventJudgedLate:

@@ -123,6 +123,8 @@ func TestTelling(t *testing.T) {
 			"sha256:01 · approve-tool · notes · olga · read it"}},
 		interlock.EventJudgeTested: {{auditlog.JudgeTestedRecord{Judge: interlock.JudgeIdentity{Name: "main"}, Failure: interlock.JudgeCanary,
 			Reason: "it allows what it must deny"}, "main · canary · it allows what it must deny"}},
+		interlock.EventGroundRules: {{auditlog.GroundRulesRecord{GroundRules: "sha256:01", Order: &order},
+			"sha256:01 · approve-tool · notes · olga · read it"}},
 		interlock.EventJudgeAsked: {{auditlog.JudgeAskedRecord{Class: "delete production", Subject: interlock.JudgeAction}, "delete production"}},
 		interlock.EventJudgedLate: {{auditlog.JudgedAfterRecord{Event: "e1", Class: "write workspace", Result: auditlog.JudgedDeny,
 			Held: "run:r1"},

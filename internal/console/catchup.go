@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/judgments"
 	"interlock/internal/ledger"
 )
 
@@ -21,6 +22,8 @@ type counter struct {
 	now  func() time.Time
 	done <-chan struct{}
 
+	judged bool // what came of asking judges is counted as well
+
 	mu      sync.Mutex
 	rolled  *rollup
 	low     int64 // entries from low to before high are counted
@@ -31,8 +34,8 @@ type counter struct {
 	failed  error
 }
 
-func newCounter(log Log, now func() time.Time, done <-chan struct{}) *counter {
-	return &counter{log: log, now: now, done: done, rolled: newRollup(), high: -1}
+func newCounter(log Log, now func() time.Time, done <-chan struct{}, judged bool) *counter {
+	return &counter{log: log, now: now, done: done, judged: judged, rolled: newRollup(), high: -1}
 }
 
 // counting is how far a counter has come.
@@ -147,7 +150,13 @@ func (c *counter) chunk(ctx context.Context, span ledger.Span) (list []seen, nex
 		return nil, 0, 0, err
 	}
 	for i, e := range entries {
-		if s, ok := see(e); ok {
+		s, ok := see(e)
+		if c.judged {
+			if of, tells := judgments.Of(e); tells {
+				s.index, s.at, s.judged, ok = e.Index, of.At, &of, true
+			}
+		}
+		if ok {
 			list = append(list, s)
 		}
 		next = max(next, e.Index+1)

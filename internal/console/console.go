@@ -88,6 +88,8 @@ type Config struct {
 	Always func(ctx context.Context, request string, aim admission.Aim) (interlock.Grant, replay.GrantReport, error)
 	// Push tells browsers of operators, if they want that, when something waits. Optional.
 	Push *webpush.Sender
+	// Judges says who judges and how they do now, see [Judges]. Optional: nobody does.
+	Judges func(ctx context.Context) (Judges, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
 	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.
@@ -180,7 +182,7 @@ func New(c Config) (*Console, error) {
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
 		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
 		asked:    newQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
-		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done),
+		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done, c.Judges != nil),
 		files: sync.OnceValue(packStatic)}
 	console.mux = console.routes()
 	return console, nil

@@ -50,6 +50,7 @@ type house struct {
 	trials  []console.Trial
 	room    console.Space
 	latency console.Latency
+	judges  console.Judges
 	noKey   bool // for push messages
 
 	mu    sync.Mutex
@@ -70,7 +71,14 @@ func open(t testing.TB, rules ...string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return over(t, backend)
+}
+
+// over gives a console over a store that is open.
+func over(t testing.TB, backend *embedded.Backend) *house {
+	t.Helper()
 	t.Cleanup(func() { backend.Close() })
+	var err error
 	h := &house{t: t, backend: backend, decided: map[string]*interlock.Decision{}}
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.console.ServeHTTP(w, r) }))
 	t.Cleanup(h.server.Close)
@@ -91,6 +99,7 @@ func open(t testing.TB, rules ...string) *house {
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},
+		Judges: func(context.Context) (console.Judges, error) { return h.judges, nil },
 		Try:    h.try,
 		WhatIf: func(_ context.Context, q replay.Question) (replay.Report, error) { return h.whatIf(q) },
 		Shadow: func(context.Context) (replay.ShadowState, error) { return h.shadow, nil }})

@@ -228,7 +228,7 @@ func veil(d *auditlog.Decided) {
 		findings[i].Reason = interlock.GeneralReason(findings[i].Reason)
 	}
 	d.Decision.Findings = findings
-	d.Recent = nil
+	d.Recent, d.Judgments = nil, nil
 }
 
 func rowOf(index int64, d auditlog.Decided) row {

@@ -79,7 +79,8 @@ func (c *Console) tabs(r *http.Request) []tab {
 type subpage struct{ Name, Path, Needs string }
 
 func systemPages() []subpage {
-	return []subpage{{"System", "/system", ""}, {"Phases", "/system/phases", ""}, {"Limits", "/system/limits", ""}, {"Plans", "/system/plans", ""},
+	return []subpage{{"System", "/system", ""}, {"Phases", "/system/phases", ""}, {"Limits", "/system/limits", ""},
+		{"Judges", "/system/judges", ""}, {"Plans", "/system/plans", ""},
 		{"Rollbacks", "/system/rollbacks", ""}, {"Seeded errors", "/system/probes", "audit"}}
 }
 
@@ -133,6 +134,8 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"silencedHere": silencedHere,
 		"money":        interlock.Money,
 		"systemPages":  systemPages,
+		"judgeTook":    judgeTook,
+		"judgeUsed":    judgeUsed,
 		"within":       func(path, of string) bool { return path == of || of != "/system" && strings.HasPrefix(path, of+"/") },
 	}
 }

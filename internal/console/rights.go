@@ -78,6 +78,7 @@ func (c *Console) views() []view {
 		{"GET /system", seeing, c.systemPage},
 		{"GET /system/phases", seeing, c.phasesPage},
 		{"GET /system/limits", seeing, c.limitsPage},
+		{"GET /system/judges", seeing, c.judgesPage},
 		{"GET /system/plans", seeing, c.plansPage},
 		{"GET /system/plans/{id}", seeing, c.planPage},
 		{"GET /system/rollbacks", seeing, c.rollbacksPage},

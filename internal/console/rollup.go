@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/judgments"
 	"interlock/internal/quorum"
 )
 
@@ -33,11 +34,12 @@ type rollup struct {
 type hourly struct {
 	hour     int64 // since 1970; what is counted below is of this hour
 	decided  tallies
-	asked    int   // questions that were put to people
-	yes, no  int   // that people gave
-	expired  int   // questions that nobody answered in time
-	there    int   // questions that were over where their harness had put them
-	alerts   int   // things that somebody should have looked at
+	asked    int // questions that were put to people
+	yes, no  int // that people gave
+	expired  int // questions that nobody answered in time
+	there    int // questions that were over where their harness had put them
+	alerts   int // things that somebody should have looked at
+	judged   judgments.Counts
 	from, to int64 // indexes of its entries: the first, and after the last
 }
 
@@ -57,6 +59,8 @@ type seen struct {
 	asked  bool              // it left a question
 	agent  string
 	rule   string // that was named; empty where nothing objected
+
+	judged *judgments.Seen // nil: it tells nothing of judges, or nobody wants to know
 
 	drill    bool              // of an alert: it says what a drill has found
 	verdict  interlock.Verdict // of a human's answer
@@ -257,6 +261,9 @@ func (r *rollup) add(s seen) {
 		slot.from = s.index
 	}
 	slot.to = max(slot.to, s.index+1)
+	if s.judged != nil {
+		slot.judged.Add(*s.judged)
+	}
 	switch s.kind {
 	case interlock.EventAlert:
 		slot.alerts++
@@ -271,6 +278,7 @@ func (r *rollup) add(s seen) {
 		slot.there++
 	case interlock.EventApproval:
 		r.answered(slot, s)
+	case "": // of judges alone
 	default:
 		slot.decided.add(s.answer)
 		at := hour % rollupHours

@@ -23,6 +23,8 @@ import (
 // Telemetry takes in what harnesses and services report as used.
 type Telemetry interface {
 	ReportUsage(ctx context.Context, by interlock.Requester, reports []admission.Report) error
+	// ReportModels takes in which models an agent was reported to reason with.
+	ReportModels(ctx context.Context, by interlock.Requester, models []string) error
 }
 
 // telemetryPath begins the paths that take OTLP, so that OTEL_EXPORTER_OTLP_ENDPOINT can name it.
@@ -128,6 +130,12 @@ func (x *exchange) telemetry() {
 	if err := x.server.config.Telemetry.ReportUsage(ctx, by, reported(got.Uses)); err != nil {
 		x.refuseTelemetry(json, err)
 		return
+	}
+	if len(got.Models) > 0 {
+		if err := x.server.config.Telemetry.ReportModels(ctx, by, got.Models); err != nil {
+			x.refuseTelemetry(json, err)
+			return
+		}
 	}
 	answer, err := otlp.Answer(signal, got, json)
 	if err != nil {

@@ -34,6 +34,14 @@ func (b *fakeBackend) ReportUsage(_ context.Context, by interlock.Requester, rep
 	return nil
 }
 
+// ReportModels notes which models were reported.
+func (b *fakeBackend) ReportModels(_ context.Context, by interlock.Requester, models []string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, fmt.Sprintf("MODELS %s/%s: %v", by.Principal, by.Agent, models))
+	return nil
+}
+
 const usage = `{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"SERVICE"}}]},"scopeMetrics":[{"metrics":[
 	{"name":"claude_code.token.usage","sum":{"aggregationTemporality":1,"isMonotonic":true,"dataPoints":[{"startTimeUnixNano":"1","timeUnixNano":"2",
 	"asInt":"7","attributes":[{"key":"session.id","value":{"stringValue":"s1"}}]}]}}]}]}]}`

@@ -53,7 +53,8 @@ const (
 // A Received is what was found in a request.
 type Received struct {
 	Uses     []Use
-	Rejected int64 // numbers that say they are usage and can't be
+	Models   []string // that whoever reports says it reasons with, each once
+	Rejected int64    // numbers that say they are usage and can't be
 	Why      string
 }
 

@@ -60,6 +60,22 @@ var wholes = []string{"invoke_agent", "create_agent", "execute_tool", "invoke_wo
 // sessions are the attributes that name a session, the first that is there counts.
 var sessions = []string{"session.id", "gen_ai.conversation.id", "conversation.id"}
 
+// modelNames are the attributes that name the model that was used.
+var modelNames = []string{"gen_ai.response.model", "gen_ai.request.model", "model"}
+
+// maxModels bounds how many models one report names.
+const maxModels = 50
+
+// models notes the models that attributes name.
+func (f *finder) models(attributes []*commonpb.KeyValue) {
+	for _, name := range modelNames {
+		model := short(text(attributes, name))
+		if model != "" && len(f.found.Models) < maxModels && !slices.Contains(f.found.Models, model) {
+			f.found.Models = append(f.found.Models, model)
+		}
+	}
+}
+
 type useKey struct{ session, service, measure, currency, source string }
 
 // A finder collects the usage in one request.
@@ -145,6 +161,7 @@ func (f *finder) metric(from whose, m *metricspb.Metric) {
 		return
 	}
 	for _, p := range points {
+		f.models(p.attributes)
 		if p.none || kind.by != "" && !slices.Contains(kind.counts, text(p.attributes, kind.by)) {
 			continue
 		}
@@ -223,7 +240,11 @@ func (f *finder) spans(list []*tracepb.ResourceSpans) {
 
 func (f *finder) span(from whose, s *tracepb.Span) {
 	attributes := s.GetAttributes()
-	if f.items++; f.items > maxItems || slices.Contains(wholes, text(attributes, "gen_ai.operation.name")) {
+	f.items++
+	if f.items <= maxItems {
+		f.models(attributes)
+	}
+	if f.items > maxItems || slices.Contains(wholes, text(attributes, "gen_ai.operation.name")) {
 		return
 	}
 	names := spanUsage[0]
@@ -262,6 +283,7 @@ func (f *finder) record(from whose, r *logspb.LogRecord) {
 			return
 		}
 	}
+	f.models(r.GetAttributes())
 	canonical, err := proto.MarshalOptions{Deterministic: true}.Marshal(r)
 	if err != nil {
 		f.reject("a log record can't be told apart from others")

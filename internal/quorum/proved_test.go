@@ -15,7 +15,8 @@ func TestWhoMayGiveWhat(t *testing.T) {
 	may := map[interlock.Verb]string{
 		interlock.VerbUnblock: governs, interlock.VerbPromote: governs, interlock.VerbRevoke: governs,
 		interlock.VerbAddOperator: governs, interlock.VerbAddAgent: governs, interlock.VerbWeakKeys: governs,
-		interlock.VerbPromoteRules: governs, interlock.VerbAdoptRules: governs, interlock.VerbHold: governs,
+		interlock.VerbPromoteRules: governs, interlock.VerbAdoptRules: governs,
+		interlock.VerbAdoptGround: governs, interlock.VerbHold: governs,
 		interlock.VerbBeginRollback: governs, interlock.VerbTellRollback: answers,
 		interlock.VerbKill: answers, interlock.VerbSecond: answers, interlock.VerbReleaseKill: governs,
 		interlock.VerbNewCode: answers, interlock.VerbDemote: answers, interlock.VerbGrant: answers,

@@ -73,6 +73,8 @@ func Verbs() []Verb {
 			Subject: "the digest of a ruleset", Writes: "candidate", Event: interlock.EventPromotion},
 		{Name: interlock.VerbAdoptRules, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin,
 			Subject: "the digest of a ruleset", Event: interlock.EventPromotion},
+		{Name: interlock.VerbAdoptGround, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin, Own: true,
+			Subject: "the digest of ground rules", Event: interlock.EventGroundRules},
 		{Name: interlock.VerbAdoptSettings, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin, Own: true,
 			Subject: "the home's settings", Writes: "setting", Event: interlock.EventMode, Detail: maxRecord},
 		{Name: interlock.VerbHold, Reason: true, Role: roleGoverns, Needs: needsAdmin,
