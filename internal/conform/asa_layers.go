@@ -54,14 +54,14 @@ policy: {autoApprove: ["quux*", "quince*"]}
 	if err != nil {
 		return "", err
 	}
-	for command, want := range map[string]string{"quux": "team.a-four", "quux-two-deny": "team.c-two-denies", "quux-two-deny-one": "team.d-one",
-		"quince": "team.f-first", "quince-lower": "team.g-lower"} {
-		got, err := h.Expect(ctx, "worker", Shell(command), "deny")
+	for _, c := range [][2]string{{"quux", "team.a-four"}, {"quux-two-deny", "team.c-two-denies"}, {"quux-two-deny-one", "team.d-one"},
+		{"quince", "team.f-first"}, {"quince-lower", "team.g-lower"}} {
+		got, err := h.Expect(ctx, "worker", Shell(c[0]), "deny")
 		if err != nil {
 			return "", err
 		}
-		if got.Rule != want {
-			return "", fmt.Errorf("%s is denied first of all by %s, expected %s", command, got.Rule, want)
+		if got.Rule != c[1] {
+			return "", fmt.Errorf("%s is denied first of all by %s, expected %s", c[0], got.Rule, c[1])
 		}
 	}
 	said, err := h.Expect(ctx, "worker", Shell("echo "+denyFirst), "deny") // the judge's word, of layer 1
@@ -220,7 +220,7 @@ func versioned(ctx context.Context, d *Driver) (string, error) {
 		return strings.TrimSpace(after)
 	}
 	mine := digest()
-	shipped := digest("--rules", filepath.Join(h.Home, "none"))
+	shipped := digest("--home", filepath.Join(h.Home, "none"))
 	denied, err := h.Expect(ctx, "worker", Shell("frob pelican"), "deny")
 	if err != nil {
 		return "", err
