@@ -131,7 +131,7 @@ func (c *upCommand) Run(p *program) error {
 		Past:  past,
 		Waits: backend, Runs: backend, Messages: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
-		Metrics: told.page, Rules: objectors(backend, settings.Profile)})
+		Metrics: told.page, LogForPeople: alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ const Draft = "draft-baysal-asimov-safety-architecture-00"
 
 // ASAChecks is the table for the Asimov Safety Architecture.
 func ASAChecks() []Check {
-	return slices.Concat(asaGateChecks(), asaJudgeChecks(), asaRecordChecks(), asaLayerChecks(), asaGroundChecks())
+	return slices.Concat(asaGateChecks(), asaJudgeChecks(), asaRecordChecks(), asaLayerChecks(), asaGroundChecks(), asaLeastChecks(),
+		asaLogChecks(), asaOperateChecks(), afterTheFact())
 }
 
 // later are the clauses that need components on several machines: topology and the signing of messages between them.

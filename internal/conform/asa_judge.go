@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -178,4 +179,12 @@ func asaHouse(ctx context.Context, d *Driver, name string) (*House, *judgeServer
 		return nil, nil, err
 	}
 	return h, judge, h.Agent(ctx, "worker")
+}
+
+// writeSettings writes a file for its owner alone.
+func writeSettings(file, text string) error {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("writing a file: %w", err)
+	}
+	return nil
 }
