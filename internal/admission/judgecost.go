@@ -61,7 +61,7 @@ func (a *Admission) reserve(ctx context.Context, by interlock.Requester, q *inqu
 	if len(a.config.JudgeBudgets) == 0 {
 		return nil, true, nil
 	}
-	taken = &reservation{at: a.config.Now().UTC()}
+	taken = &reservation{at: a.config.Now().UTC().Truncate(time.Microsecond)} // as its event tells it
 	sums := map[string]int64{}
 	record := auditlog.JudgeAskedRecord{Class: q.asks[0].Class, Subject: q.asks[0].Subject} // an output beside an action counts with that
 	for n := range len(q.asks) * len(q.judges) {
@@ -88,6 +88,7 @@ func (a *Admission) reserve(ctx context.Context, by interlock.Requester, q *inqu
 	if err := a.append(&change, interlock.EventJudgeAsked, by, "system", record); err != nil {
 		return nil, false, err
 	}
+	change.Events[0].Recorded = taken.at // by which what is given back is found again
 	_, err = a.config.Store.Commit(ctx, change)
 	var met *ledger.Met
 	if errors.As(err, &met) && !errors.Is(err, ledger.ErrConflict) {
