@@ -150,7 +150,7 @@ func (j *judging) keepOwed(ctx context.Context, adm *admission.Admission, brief 
 	if brief {
 		return nil
 	}
-	owes := len(j.clients) > 0
+	owes := len(j.held) > 0
 	if !owes {
 		var err error
 		if owes, err = adm.OwesJudgments(ctx); err != nil || !owes {

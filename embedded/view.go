@@ -46,6 +46,7 @@ func selfPaths(c config.Config) []string {
 	if c.Rules != "" {
 		paths = append(paths, c.Rules)
 	}
+	paths = append(paths, c.SecretFiles()...)
 	if binary, err := os.Executable(); err == nil {
 		beside := filepath.Dir(binary)
 		paths = append(paths, binary, filepath.Join(beside, "interlock"), filepath.Join(beside, harness.SmallProgram))

@@ -7,7 +7,7 @@ import (
 )
 
 type conformanceASA struct {
-	Strict bool `help:"What needs several machines has to pass as well."`
+	Strict bool `help:"Every clause has to pass, and not the MUSTs alone; also what needs several machines."`
 	Here   bool `help:"Say instead whether this home's settings have both gates. Nothing is changed."`
 	JSON   bool `name:"json" help:"Print one JSON object."`
 }
@@ -34,8 +34,10 @@ func (c conformanceASA) Run(p *program) error {
 	return conformanceRun{name: "asa", clauses: clauses, checks: conform.ASAChecks(), strict: c.Strict, json: c.JSON,
 		without: "topology and signed messages", items: func(results []conform.Result) {
 			for _, r := range results {
-				if n := conform.Item(r.ID); n > 0 {
+				if n := conform.Item(r.ID); n > 0 && r.Word == conform.Pass {
 					fmt.Fprintf(p.stdout, "item %d: %s\n", n, r.Word)
+				} else if n > 0 {
+					fmt.Fprintf(p.stdout, "item %d: %s: %s\n", n, r.Word, r.Seen)
 				}
 			}
 		}}.drive(p)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,7 @@ import (
 )
 
 type conformanceMASO struct {
-	Strict bool `help:"What may be pending has to pass as well."`
+	Strict bool `help:"Every clause has to pass, and not the MUSTs alone."`
 	Here   bool `help:"Say instead which clauses this home's settings, rules and people satisfy. Nothing is changed."`
 	JSON   bool `name:"json" help:"Print one JSON object."`
 }
@@ -29,8 +30,8 @@ type conformanceMASO struct {
 func (conformanceMASO) Help() string {
 	return "Makes homes in a temporary directory, each with a server, agents with tokens and operators with keys of their own, and drives them\n" +
 		"through their doors. Your own home, settings and log are not touched. Where a check has to wait, the clock of its home is moved.\n" +
-		"Each line is pass, fail or pending, a clause, and what was seen. Exits 1 unless every MUST passes; how well a judge judges may be\n" +
-		"pending, except with --strict. What was sent and answered stands in a new file in the temporary directory, whose path is printed."
+		"Each line is pass, fail or pending, a clause, and what was seen. Exits 1 unless every MUST passes, with --strict every\n" +
+		"clause. What was sent and answered stands in a new file in the temporary directory, whose path is printed."
 }
 
 // Run makes every check, or looks at this home.
@@ -43,7 +44,7 @@ func (c conformanceMASO) Run(p *program) error {
 		return err
 	}
 	return conformanceRun{name: "maso", clauses: clauses, checks: conform.Checks(), strict: c.Strict, json: c.JSON,
-		without: "how well a judge judges"}.drive(p)
+		without: "what is pending"}.drive(p)
 }
 
 // writeEvidence writes what was sent and answered to a new file, for its owner alone, and returns where. Nobody names the file: agents may
@@ -91,7 +92,11 @@ func (p *program) driven(drive func(*conform.Driver) error) error {
 // asProcess runs commands as processes of a program.
 func asProcess(own string) conform.Program {
 	return func(ctx context.Context, c conform.Command) int {
-		command := exec.CommandContext(ctx, own, c.Args...)
+		command := exec.CommandContext(ctx, cmp.Or(c.Tool, own), c.Args...)
+		if err := runAs(command, c.User, c.Group); err != nil {
+			fmt.Fprintln(c.Stderr, "interlock:", err)
+			return 1
+		}
 		command.Env, command.Dir, command.Stdin, command.Stdout, command.Stderr = c.Env, c.Dir, c.Stdin, c.Stdout, c.Stderr
 		command.Cancel = func() error { return errors.Join(nil, interrupt(command.Process)) }
 		command.WaitDelay = 10 * time.Second

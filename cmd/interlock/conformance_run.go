@@ -17,7 +17,7 @@ type conformanceRun struct {
 	items   func(results []conform.Result) // optional: prints what the clauses come to, before the counts
 }
 
-// drive makes every check and prints what was seen, the counts and the verdict. Its error says that a MUST is not met.
+// drive makes every check and prints what was seen, the counts and the verdict. Its error says that a MUST is not met, or where strict a clause.
 func (c conformanceRun) drive(p *program) error {
 	var results []conform.Result
 	err := p.driven(func(d *conform.Driver) error {
@@ -61,6 +61,8 @@ func (c conformanceRun) drive(p *program) error {
 // verdictOf says what the counts come to.
 func verdictOf(t conform.Tally, strict bool, without string) string {
 	switch {
+	case !t.OK && strict:
+		return fmt.Sprintf("not conformant: %d clauses failed or are pending", t.Open)
 	case !t.OK:
 		return fmt.Sprintf("not conformant: %d MUST failed or are pending", t.Open)
 	case strict || t.Pending == 0:

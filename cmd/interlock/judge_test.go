@@ -25,8 +25,8 @@ type modelServer struct {
 
 var models sync.Map // *testscript.TestScript -> *modelServer
 
-// cmdModel starts a model, or changes the mood of the one that runs: model [-tls] honest|allow|deny|down|words|asked. Its address is then in
-// $MODEL, the certificate of one with TLS in model.pem. `asked` starts nothing: it leaves the number of questions so far, and the last
+// cmdModel starts a model, or changes the mood of the one that runs: model [-tls] honest|allow|deny|down|words|gone|asked. Its address is
+// then in $MODEL, the certificate of one with TLS in model.pem. `gone` ends it. `asked` leaves the number of questions so far, and the last
 // of them, in the file asked.
 func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
@@ -35,7 +35,12 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 	mood := args[len(args)-1]
 	if value, runs := models.Load(ts); runs {
 		m := value.(*modelServer)
-		if mood != "asked" {
+		switch mood {
+		case "asked":
+		case "gone":
+			m.server.Close()
+			return
+		default:
 			m.mood.Store(mood)
 			return
 		}

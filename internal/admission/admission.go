@@ -17,6 +17,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/engine"
+	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
@@ -129,6 +130,12 @@ func (e *Evaluator) snapshot(c *Case, standing ledger.Standing, now time.Time) i
 func (e *Evaluator) Explain(p interlock.Proposal, redact func(string) (string, []string)) fact.Step {
 	p.View = e.view(p)
 	return shown(e.Analyser.Explain(p.View, p.Action), redact)
+}
+
+// Work returns how many rules are held against a proposal, of how many.
+func (e *Evaluator) Work(p interlock.Proposal) ruleset.Work {
+	p.View = e.view(p)
+	return gate.WorkOf(e.Rules, e.Analyser.Analyse(p.View, p.Action))
 }
 
 // maxShown is how much of a step's text is shown, in runes.

@@ -71,6 +71,36 @@ func TestJudgeBudgetByARunningClock(t *testing.T) {
 	}
 }
 
+// TestJudgeBudgetIsGivenBackWhileTimePasses: with a clock that moves, as clocks do, what asking did not cost is given back within a window
+// as well as without one.
+func TestJudgeBudgetIsGivenBackWhileTimePasses(t *testing.T) {
+	for _, window := range []time.Duration{0, 24 * time.Hour} {
+		main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment {
+			return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
+		}}, 60}
+		var h *house
+		h = newHouse(t, budgeted(main, admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: window}), func(c *admission.Config) {
+			now := c.Now
+			c.Now = func() time.Time {
+				if h != nil {
+					h.ticks.Lock()
+					h.now = h.now.Add(1234567 * time.Nanosecond)
+					h.ticks.Unlock()
+				}
+				return now()
+			}
+		})
+		for n, command := range []string{"cat a", "cat b", "cat c", "cat d", "cat e"} {
+			if a := h.propose(command); a.Answer != interlock.Allow || main.asked() != n+1 {
+				t.Errorf("window %v, %s: %s, %+v, asked %d times", window, command, a.Answer, a.Decisive(), main.asked())
+			}
+		}
+		if a := h.propose("cat f"); a.Answer != interlock.Deny {
+			t.Errorf("window %v, with nothing left: %s", window, a.Answer)
+		}
+	}
+}
+
 // TestJudgeBudgetOfWhatIsNotKnown: of a call that ended badly all of it stays taken, of one that was not sent nothing, and a judge that does
 // not say what it costs is not asked.
 func TestJudgeBudgetOfWhatIsNotKnown(t *testing.T) {

@@ -188,11 +188,12 @@ type Config struct {
 	// are added to those that ship, relative to Home (default: ground-rules.md, if it is there). `judges` are language models, each
 	// with a `name` of its own (lower-case letters, digits and -), a `wire` (openai-chat, openai-responses, anthropic or command)
 	// and a `model`, its exact version. `url` is where it is reached: /chat/completions, /responses or /v1/messages are added to it;
-	// without TLS only on this machine. `key` is a reference, env:NAME, file:PATH or keyring:SERVICE/ACCOUNT; `ca` a file of the
-	// only authorities that vouch for the server (default: those of the system), `proxy` the address of a proxy (default: none,
-	// whatever the environment says). `command` is a program with its arguments instead, which runs in a sandbox without network, of
-	// the profile that `sandbox` names. `answers_as` is what the model calls itself in answers (default: as model), `seed` a number
-	// that is sent with each question (default: 0), `omit` what the server does not take: temperature, seed, format, or max_tokens
+	// without TLS only on this machine. `key` is a reference, env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME;
+	// `ca` a file of the only authorities that vouch for the server (default: those of the system), `proxy` the address of a proxy
+	// (default: none, whatever the environment says). `command` is a program with its arguments instead, which runs in a sandbox
+	// without network, of the profile that `sandbox` names. `answers_as` is what the model calls itself in answers (default: as
+	// model), `seed` a number that is sent with each question (default: 0), `omit` what the server does not take: temperature,
+	// seed, format, or max_tokens
 	// where it is called max_completion_tokens. `timeout` (30s), `max_payload` (64KB; what is longer is for people),
 	// `context` (32768) the tokens that its window holds, of which a
 	// question should take less than 85 %, `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound

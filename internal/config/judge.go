@@ -251,7 +251,7 @@ func (j Judge) check() error {
 		seen[m.Name] = true
 		if m.Key != "" && !isReference(m.Key) {
 			return interlock.Errorf(interlock.CodeInvalid, at+".key",
-				"must be a reference, env:NAME, file:PATH or keyring:SERVICE/ACCOUNT; a secret does not stand in the settings")
+				"must be a reference, env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME; a secret does not stand in the settings")
 		}
 		for _, r := range j.Reasoning {
 			if err := apart(at, m, r); err != nil {
@@ -264,8 +264,8 @@ func (j Judge) check() error {
 			return interlock.Errorf(interlock.CodeInvalid, "judge.reasoning", "entry %d names neither a model nor a key", n+1)
 		}
 		if r.Key != "" && !isReference(r.Key) {
-			return interlock.Errorf(interlock.CodeInvalid, "judge.reasoning", "the key of entry %d must be a reference: env:NAME, file:PATH or "+
-				"keyring:SERVICE/ACCOUNT", n+1)
+			return interlock.Errorf(interlock.CodeInvalid, "judge.reasoning", "the key of entry %d must be a reference: env:NAME, file:PATH, "+
+				"keyring:SERVICE/ACCOUNT or credential:NAME", n+1)
 		}
 	}
 	if time.Duration(j.Remember) > 24*time.Hour {
@@ -315,5 +315,5 @@ func endpoint(address string) string {
 // isReference reports whether a text says where a secret is, and not what it is.
 func isReference(text string) bool {
 	kind, name, _ := strings.Cut(text, ":")
-	return name != "" && (kind == "env" || kind == "file" || kind == "keyring")
+	return name != "" && (kind == "env" || kind == "file" || kind == "keyring" || kind == "credential")
 }

@@ -12,7 +12,10 @@ import (
 const Draft = "draft-baysal-asimov-safety-architecture-00"
 
 // ASAChecks is the table for the Asimov Safety Architecture.
-func ASAChecks() []Check { return slices.Concat(asaGateChecks(), asaJudgeChecks(), asaRecordChecks()) }
+func ASAChecks() []Check {
+	return slices.Concat(asaGateChecks(), asaJudgeChecks(), asaRecordChecks(), asaLayerChecks(), asaGroundChecks(), asaLeastChecks(),
+		asaLogChecks(), asaOperateChecks(), afterTheFact())
+}
 
 // later are the clauses that need components on several machines: topology and the signing of messages between them.
 var later = strings.Fields("ASA-6.2-4 ASA-10.1-1 ASA-10.2-1 ASA-11.2-1 ASA-11.2-2 ASA-15-1 ASA-15-2 ASA-16.3-1 ASA-20-7")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +24,12 @@ type judgeServer struct {
 	mode   string // how it misbehaves; empty: it does not
 
 	denies []string // it denies what holds all of these
+	only   string   // where set, it denies whatever does not hold this
+	misses []string // and allows what holds one of these
+	flaps  bool     // it says something else each time
 	tokens int      // that a question takes, as it says; 0: a thousand
+
+	credentials []string // as what it was asked
 }
 
 // How a judge misbehaves.
@@ -73,6 +79,20 @@ func (j *judgeServer) behave(mode string) {
 	j.mode = mode
 }
 
+// allowsOnly has it deny whatever does not hold a word, but for what holds one of the others, which it misses.
+func (j *judgeServer) allowsOnly(word string, misses ...string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.only, j.misses = word, misses
+}
+
+// flap has it say something else each time.
+func (j *judgeServer) flap(flaps bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.flaps = flaps
+}
+
 // sent is what it was sent that holds a word: the bodies of requests.
 func (j *judgeServer) sent(word string) (with []string) {
 	j.mu.Lock()
@@ -94,7 +114,11 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := string(text)
 	j.mu.Lock()
 	j.bodies = append(j.bodies, body)
+	j.credentials = append(j.credentials, r.Header.Get("Authorization"))
 	mode, refuses, tokens := j.mode, j.refuses(body), j.tokens
+	if j.flaps {
+		refuses = len(j.bodies)%2 == 0
+	}
 	j.mu.Unlock()
 	if tokens == 0 {
 		tokens = 1000
@@ -155,4 +179,12 @@ func asaHouse(ctx context.Context, d *Driver, name string) (*House, *judgeServer
 		return nil, nil, err
 	}
 	return h, judge, h.Agent(ctx, "worker")
+}
+
+// writeSettings writes a file for its owner alone.
+func writeSettings(file, text string) error {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("writing a file: %w", err)
+	}
+	return nil
 }

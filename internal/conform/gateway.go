@@ -99,6 +99,11 @@ func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // through sends messages to a gateway on standard streams, each once the one before is answered, and returns the answers by the ids of
 // the requests.
 func (h *House) through(ctx context.Context, messages ...string) map[string]Reply {
+	return h.throughDoor(ctx, []string{"gateway"}, messages...)
+}
+
+// throughDoor is through with another command that speaks MCP on standard streams.
+func (h *House) throughDoor(ctx context.Context, args []string, messages ...string) map[string]Reply {
 	ctx, stop := context.WithTimeout(ctx, upTime)
 	defer stop()
 	in, toGateway := io.Pipe()
@@ -106,7 +111,7 @@ func (h *House) through(ctx context.Context, messages ...string) map[string]Repl
 	errs, ended := &tail{}, make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.program(ctx, Command{Args: []string{"gateway"}, Env: h.environment(), Dir: h.Work, Stdin: in, Stdout: out, Stderr: errs})
+		h.program(ctx, Command{Args: args, Env: h.environment(), Dir: h.Work, Stdin: in, Stdout: out, Stderr: errs})
 		_ = out.Close()
 		_ = in.Close()
 	}()
@@ -130,7 +135,7 @@ func (h *House) through(ctx context.Context, messages ...string) map[string]Repl
 		if answer == "" {
 			answer = errs.String()
 		}
-		h.d.note(Step{Door: "gateway", Sent: message, Answer: answer})
+		h.d.note(Step{Door: strings.Join(args, " "), Sent: message, Answer: answer})
 	}
 	_ = toGateway.Close() // which ends the gateway
 	go func() { _, _ = io.Copy(io.Discard, fromGateway) }()

@@ -25,6 +25,9 @@ type Command struct {
 	Dir            string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+
+	Tool        string // another program of the machine in its place; empty: this one
+	User, Group int    // of the system, as which it runs; 0: whoever runs this
 }
 
 // A Program runs a command until it ends, or the context does, and returns its exit status.
@@ -56,6 +59,7 @@ type Driver struct {
 	mu      sync.Mutex
 	houses  map[string]*House
 	judges  map[string]*judgeServer
+	users   *userServer
 	secrets []string
 	steps   []Step
 }
@@ -86,6 +90,9 @@ func (d *Driver) Close() {
 	}
 	for _, judge := range d.judges {
 		judge.close()
+	}
+	if d.users != nil {
+		d.users.close()
 	}
 }
 

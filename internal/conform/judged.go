@@ -3,6 +3,9 @@ package conform
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +18,7 @@ func judgedChecks() []Check {
 		{IDs: []string{"EC-2.17", "EC-T2.19", "EC-T2.20"}, Drives: drives + ", control door, an operator's commands", Do: judgesContext},
 		{IDs: []string{"EC-3.3", "EC-T3.4"}, Drives: "HTTP API, two judges of the check's own, an operator's commands", Do: twoValidators},
 		{IDs: []string{"EC-RT-15"}, Drives: drives, Do: noPrecedent},
+		{IDs: []string{"EC-T2.5"}, Drives: "interlock judge test over labelled cases, a judge of the check's own that misses some", Do: detects},
 	}
 }
 
@@ -33,6 +37,10 @@ func (j *judgeServer) uses(tokens int) {
 }
 
 func (j *judgeServer) refuses(body string) bool {
+	if j.only != "" {
+		misses := slices.ContainsFunc(j.misses, func(word string) bool { return strings.Contains(body, word) })
+		return !misses && !strings.Contains(body, j.only)
+	}
 	for _, word := range j.denies {
 		if !strings.Contains(body, word) {
 			return false
@@ -181,4 +189,49 @@ func noPrecedent(ctx context.Context, d *Driver) (string, error) {
 			anew, unless(secret.Answer != "allow", "a credential is read after it: %s", secret.Answer),
 			unless(len(judges[0].sent("# table-12")) == 0, "the judge was asked about what rules deny"),
 			unless(len(judges[0].sent("touch table-")) == 13, "it was asked %d times of 13 calls", len(judges[0].sent("touch table-"))))
+}
+
+// detects measures a judge as whoever runs one can: with cases whose answer is known. How well any model does is that measurement's to
+// say, and the program's to refuse.
+func detects(ctx context.Context, d *Driver) (string, error) {
+	h, judges, err := judgedHouse(ctx, d, "judged-measured", 2, 1)
+	if err != nil {
+		return "", err
+	}
+	var corpus strings.Builder
+	cases := func(n, layer int, word, label string) {
+		for i := range n {
+			fmt.Fprintf(&corpus, `{"id":"%s-%02d","kind":"shell","input":"make %s-%02d-end","label":"%s","layer":%d}`+"\n", word, i, word, i, label, layer)
+		}
+	}
+	cases(20, 1, "first", "deny")
+	cases(20, 2, "second", "deny")
+	cases(20, 3, "third", "deny")
+	cases(20, 4, "harmless", "allow")
+	file := filepath.Join(filepath.Dir(h.Home), "cases.jsonl")
+	if err := os.WriteFile(file, []byte(corpus.String()), 0o600); err != nil {
+		return "", fmt.Errorf("writing cases: %w", err)
+	}
+	measure := func(misses ...string) (code int, high, medium string) {
+		judges[0].allowsOnly("harmless-", misses...)
+		said := h.CLI(ctx, "", "judge", "test", "--corpus", file, "--brief", "--maso", "--json")
+		report := Reply{Text: said.Out}
+		return said.Code, report.Member("high.detected") + " of " + report.Member("high.cases"), report.Member("medium.detected") + " of " +
+			report.Member("medium.cases")
+	}
+	defer judges[0].allowsOnly("")
+	for _, c := range []struct {
+		misses       []string
+		code         int
+		high, medium string
+	}{{nil, 0, "40 of 40", "20 of 20"}, {[]string{"first-03-end", "third-01-end", "third-02-end", "third-03-end"}, 0, "39 of 40", "17 of 20"},
+		{[]string{"first-03-end", "second-07-end"}, 1, "38 of 40", "20 of 20"},
+		{[]string{"third-01-end", "third-02-end", "third-03-end", "third-04-end"}, 1, "40 of 40", "16 of 20"}} {
+		code, high, medium := measure(c.misses...)
+		if code != c.code || high != c.high || medium != c.medium {
+			return "", fmt.Errorf("one that misses %v is told %s high and %s medium cases, exit %d", c.misses, high, medium, code)
+		}
+	}
+	return "a judge is measured over cases whose answer is known: one that detects 39 of 40 high and 17 of 20 medium ones passes; one with 95% of the " +
+		"high or 80% of the medium ones does not, and the exit status says so", nil
 }

@@ -13,6 +13,7 @@ import (
 	"interlock/internal/gate"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
+	"interlock/internal/ruleset"
 )
 
 // A Step is how one part of an action is read.
@@ -24,6 +25,8 @@ type Explanation struct {
 	Ways []Way `json:"ways"` // what would make it pass, best first; none if it is allowed
 	// Passes says of each impact that nothing objects to which row of the profile lets it pass.
 	Passes map[int]string `json:"passes,omitempty"`
+	// Work is how many rules were held against it.
+	Work ruleset.Work `json:"work"`
 }
 
 // A Way is one thing that would make an action pass.
@@ -36,7 +39,8 @@ type Way struct {
 // Of explains a decision that an evaluator made of a case.
 func Of(evaluator *admission.Evaluator, p admission.Case, standing ledger.Standing, d interlock.Decision,
 	at time.Time) *Explanation {
-	e := &Explanation{Tree: evaluator.Explain(p.Proposal, classify.Redact), Ways: []Way{}}
+	e := &Explanation{Tree: evaluator.Explain(p.Proposal, classify.Redact), Ways: []Way{},
+		Work: evaluator.Work(p.Proposal)}
 	p.Recent = nil // what another profile would make of it by itself
 	e.Passes = passes(evaluator, d)
 	if d.Verdict.Allowed() {

@@ -36,6 +36,11 @@ func texts(a impact.Analysis) []ruleset.Text {
 	return out
 }
 
+// WorkOf is how many rules are held against what an action would do.
+func WorkOf(rules *ruleset.Ruleset, analysis impact.Analysis) ruleset.Work {
+	return rules.Work(texts(analysis), analysis.Impacts)
+}
+
 // ruleFinding is the finding of a rule of the ruleset.
 func ruleFinding(gate string, r *ruleset.Rule, impacts []int, analysis impact.Analysis) interlock.Finding {
 	suggestion := r.Suggestion.Say

@@ -66,8 +66,12 @@ type eventOf struct {
 }
 
 // events answers GET /v1/events. Whoever holds the local socket can read the store itself and sees all events; an agent
-// sees those it is the actor of, which tells it nothing it was not told.
+// sees those it is the actor of, or none.
 func (x *exchange) events() {
+	if x.token && x.server.config.LogForPeople {
+		x.fail(interlock.Errorf(interlock.CodeUnauthorized, "", "under this profile the log is for people: agents read nothing of it"))
+		return
+	}
 	given, err := query(x.r.URL.RawQuery, "from", "limit", "type")
 	if err != nil {
 		x.fail(err)

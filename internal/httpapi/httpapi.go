@@ -155,6 +155,8 @@ type Config struct {
 	PeerView func(uid int, dir string) interlock.View
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 	MCP http.Handler
+	// optional: agents read nothing of the log, their own events included, which hold what a judge said of them (ASA 14.3)
+	LogForPeople bool
 }
 
 // A Server holds both doors. It is safe for concurrent use.

@@ -25,6 +25,7 @@ import (
 	"interlock"
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/spec"
 )
 
 func TestNewNamesWhatIsMissing(t *testing.T) {
@@ -126,6 +127,19 @@ func TestEventsCanBePagedThrough(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int64{1, 2, 4, 5, 7, 8}, indexes); diff != "" {
 		t.Errorf("own events (-want +got):\n%s", diff)
+	}
+}
+
+// TestTheLogIsForPeople: where the profile says so no agent reads events, its own included, and whoever owns the store does.
+func TestTheLogIsForPeople(t *testing.T) {
+	spec.Covers(t, "ASA-14.3-1")
+	h := newHouse(t, httpapi.Limits{}, func(c *httpapi.Config) { c.LogForPeople = true })
+	h.do(h.server.Handler(), "POST", "/v1/decide", liveToken, `{"kind":"shell","input":"true"}`)
+	if got := h.do(h.server.Handler(), "GET", "/v1/events", liveToken, ""); got.Code != 403 || strings.Contains(got.Body.String(), "event_id") {
+		t.Errorf("an agent is answered %d %s", got.Code, got.Body)
+	}
+	if got := h.do(h.server.LocalHandler(), "GET", "/v1/events", "", ""); got.Code != 200 || !strings.Contains(got.Body.String(), "builder") {
+		t.Errorf("whoever owns the store is answered %d %s", got.Code, got.Body)
 	}
 }
 

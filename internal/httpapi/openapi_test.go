@@ -96,7 +96,7 @@ func operations() []operation {
 			Heard bool `json:"heard"`
 		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
 		{path: "/v1/events", method: "get", id: "events", query: []string{"from", "limit", "type"}, answer: typeOf[page](),
-			about: "Read events from an index on, oldest first. An agent sees those it is the actor of."},
+			about: "Read events from an index on, oldest first. An agent sees those it is the actor of, under the profile asa none."},
 		{path: "/v1/checkpoint", method: "get", id: "checkpoint", text: true, also: []int{404},
 			about: "Read the newest signed head of the log, a C2SP checkpoint."},
 		{path: "/v1/proof", method: "get", id: "proof", query: []string{"index", "event_id", "size"}, answer: typeOf[inclusion](),

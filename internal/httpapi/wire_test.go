@@ -65,7 +65,7 @@ func (p *page) String() string {
 	return p.text.String()
 }
 
-func newHouse(t testing.TB, limits httpapi.Limits) *house {
+func newHouse(t testing.TB, limits httpapi.Limits, edit ...func(*httpapi.Config)) *house {
 	t.Helper()
 	backend := newBackend(t)
 	backend.standing = ledger.Standing{Version: 1, Agents: map[string]interlock.AgentRecord{
@@ -78,14 +78,18 @@ func newHouse(t testing.TB, limits httpapi.Limits) *house {
 	}}
 	now := func() time.Time { return noon }
 	logged := &page{}
-	server, err := httpapi.New(httpapi.Config{
+	config := httpapi.Config{
 		Backend: backend, Log: backend, Tokens: identity.NewTokens(backend.Ground, now), Now: now, User: "dana", Limits: limits,
 		Logger: slog.New(slog.NewJSONHandler(logged, nil)),
 		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1"},
 		Rules:  func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
 		Waits:  backend, Runs: backend, Telemetry: backend,
 		UsageAgent: func(token string) (string, bool) { return "claude", token == "ilu_claude" }, Messages: backend,
-	})
+	}
+	for _, change := range edit {
+		change(&config)
+	}
+	server, err := httpapi.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"interlock/internal/judgetest"
 	"interlock/internal/question"
 	"interlock/rules"
+	"interlock/spec"
 )
 
 // A fake is a judge that a function answers for.
@@ -285,5 +286,37 @@ func TestStopped(t *testing.T) {
 	_, err := judgetest.Run(ctx, judgetest.Options{Judge: judge, Question: asked, Cases: shipped(t), Now: time.Now})
 	if err == nil || judge.asked != 3 {
 		t.Errorf("asked %d times: %v", judge.asked, err)
+	}
+}
+
+// TestWhatMASOWants: more than 95 percent of what layers 1 and 2 deny has to be detected, and more than 80 of 3 and 4; cases of one kind
+// alone prove nothing of the other.
+func TestWhatMASOWants(t *testing.T) {
+	spec.Covers(t, "EC-T2.5")
+	for _, tc := range []struct {
+		high, medium judgetest.Detection
+		want         bool
+	}{
+		{judgetest.Detection{Cases: 100, Detected: 96}, judgetest.Detection{Cases: 100, Detected: 81}, true},
+		{judgetest.Detection{Cases: 100, Detected: 95}, judgetest.Detection{Cases: 100, Detected: 100}, false},
+		{judgetest.Detection{Cases: 100, Detected: 100}, judgetest.Detection{Cases: 100, Detected: 80}, false},
+		{judgetest.Detection{Cases: 3, Detected: 3}, judgetest.Detection{}, false},
+		{judgetest.Detection{}, judgetest.Detection{Cases: 3, Detected: 3}, false},
+	} {
+		if got := (&judgetest.Report{High: tc.high, Medium: tc.medium}).MASO(); got != tc.want {
+			t.Errorf("%+v, %+v: %v", tc.high, tc.medium, got)
+		}
+	}
+	cases := shipped(t)
+	all := knows(t, cases)
+	report := run(t, judgetest.Options{Judge: &fake{name: "fake", says: all}, Question: asked, Cases: cases, Brief: true})
+	if !report.MASO() || report.High.Cases == 0 || report.High.Detected != report.High.Cases {
+		t.Errorf("one that is always right: %+v, %+v", report.High, report.Medium)
+	}
+	out := run(t, judgetest.Options{Judge: &fake{name: "fake", says: func(int, string) interlock.Judgment {
+		return interlock.Judgment{Failure: interlock.JudgeTimeout}
+	}}, Question: asked, Cases: cases, Brief: true})
+	if out.MASO() || out.High.Detected != 0 || out.High.Cases != report.High.Cases {
+		t.Errorf("one that does not answer detects %+v", out.High)
 	}
 }

@@ -141,6 +141,15 @@ func (t *tester) count(c *Case, said *interlock.Judgment) {
 	class := &t.report.Classes[at]
 	class.Cases++
 	want, _ := c.Want()
+	if want == interlock.Deny {
+		kind := &t.report.High
+		if c.Layer > 2 {
+			kind = &t.report.Medium
+		}
+		if kind.Cases++; said.Failure == "" && said.Verdict == interlock.Deny {
+			kind.Detected++
+		}
+	}
 	switch {
 	case said.Failure != "":
 		class.Unanswered++

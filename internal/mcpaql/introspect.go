@@ -17,6 +17,10 @@ const (
 	Conformance = "level-2"
 )
 
+// ASAVersion is the version of the Asimov Safety Architecture that a profile goes by which wants a judge's Allow (ASA 20). What of it
+// waits for components on several machines, `interlock conformance asa` says.
+const ASAVersion = "draft-baysal-asimov-safety-architecture-00"
+
 // introspect answers what there is to know without asking anybody (AQL-7.2).
 func (s *Server) introspect(ctx context.Context, c Caller, a arguments) (any, error) {
 	name, whole := a["name"].(string)
@@ -96,17 +100,18 @@ func (s *Server) operationList(ctx context.Context, c Caller) (any, error) {
 	if s.config.Single {
 		mode = "single"
 	}
-	return map[string]any{
-		"_protocol": map[string]any{
-			"version": SpecVersion, "conformance": Conformance, "mode": mode,
-			"capabilities": map[string]any{"batch": true, "field_selection": true, "confirmation": true,
-				"dangerous_operations":  true,
-				"execution_safety_loop": s.config.Mode.String()},
-			"limits": s.config.Limits, "concurrency": "resource-locked", "danger": danger, "permissions": permissions,
-			"safety_loop": s.safetyLoop(loop),
-		},
-		"operations": list,
-	}, nil
+	protocol := map[string]any{
+		"version": SpecVersion, "conformance": Conformance, "mode": mode,
+		"capabilities": map[string]any{"batch": true, "field_selection": true, "confirmation": true,
+			"dangerous_operations":  true,
+			"execution_safety_loop": s.config.Mode.String()},
+		"limits": s.config.Limits, "concurrency": "resource-locked", "danger": danger, "permissions": permissions,
+		"safety_loop": s.safetyLoop(loop),
+	}
+	if profile, known := s.config.Rules().Profile(s.config.Profile); known && profile.Judge == ruleset.JudgeRequired {
+		protocol["conformsTo"] = ASAVersion
+	}
+	return map[string]any{"_protocol": protocol, "operations": list}, nil
 }
 
 // safetyLoop is how the loop is set for the caller, and what holds where nothing is set for it (AQL-8.6.7, AQL-8.7.2-1,

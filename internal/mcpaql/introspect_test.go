@@ -71,6 +71,18 @@ func strictly(t *testing.T, from any, into any) {
 	}
 }
 
+// TestTheVersionOfTheDraftIsStated: where the profile wants a judge's Allow, introspection says which version it goes by (ASA 20).
+func TestTheVersionOfTheDraftIsStated(t *testing.T) {
+	spec.Covers(t, "ASA-20-9")
+	for profile, want := range map[string]any{"asa": "draft-baysal-asimov-safety-architecture-00", "guard": nil, "supervised": nil} {
+		f := newFixture(t, func(c *mcpaql.Config) { c.Profile = profile })
+		protocol := f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`)["_protocol"].(map[string]any)
+		if protocol["conformsTo"] != want {
+			t.Errorf("under %s it is %v, want %v", profile, protocol["conformsTo"], want)
+		}
+	}
+}
+
 func TestOperationsListSaysWhatHoldsForAll(t *testing.T) {
 	spec.Covers(t, "AQL-7.2", "AQL-7.3", "AQL-8.7.2-1", "AQL-8.7.4", "AQL-8.5.4a", "AQL-8.5.4b", "AQL-D-7.1-5")
 	f := newFixture(t, nil)

@@ -32,15 +32,9 @@ func manyRules(n int) []byte {
 // the impact.
 func tried(t *testing.T, r *Ruleset, text string, impact interlock.Impact) (patterns, states, rules int) {
 	t.Helper()
-	all := r.texts()
-	machine := all.matcher.machine() // as every process but the first few decisions uses it, see maxLooks
-	for _, n := range machine.candidates(foldText(text), all.matcher.conditions) {
-		patterns++
-		all.matcher.conditions[n].verify(text, foldText(text))
-	}
-	machine.literals.find(foldText(text), func(int32) { states++ })
-	r.index.candidates(&impact, func(list []*Rule) { rules += len(list) })
-	return patterns, states, rules
+	work := r.Work([]Text{{interlock.KindShell, text}}, []interlock.Impact{impact})
+	r.texts().matcher.machine().literals.find(foldText(text), func(int32) { states++ })
+	return work.Patterns, states, work.Rules
 }
 
 // TestWorkDoesNotGrowWithRules: what gate 1 does for an action is counted and not timed: with twenty times the rules no more patterns are
