@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"interlock/internal/classify"
 	"interlock/internal/impact/know"
 	"interlock/internal/ruleset"
 	"interlock/internal/strictyaml"
@@ -49,6 +50,11 @@ func checked(bundle []byte) error {
 	know, err := know.Parse(rules.Documents(bundle))
 	if err != nil {
 		return err
+	}
+	if safety := rules.Documents(bundle)["safety.yaml"]; safety != nil {
+		if _, err := classify.Parse(safety); err != nil { // a rule that nobody tried stops the generation
+			return err
+		}
 	}
 	return know.Check()
 }

@@ -29,6 +29,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/rules"
@@ -44,6 +45,10 @@ type labelled struct {
 	Verb     string          `json:"verb,omitempty"` // the first word of a statement
 	Verdict  string          `json:"verdict"`
 	Cause    cause           `json:"cause"`
+
+	// Of texts: what the classifier says, told as a verdict, and whether it found personal data.
+	Classified string `json:"classified,omitempty"`
+	Personal   string `json:"personal,omitempty"`
 }
 
 func main() {
@@ -130,11 +135,16 @@ func caseFiles(corpus string) ([]string, error) {
 
 func decideAll(files []string, evaluator *admission.Evaluator) ([]labelled, error) {
 	var all []labelled
+	safety, err := classify.Parse(rules.Defaults()["safety.yaml"])
+	if err != nil {
+		return nil, err
+	}
 	known := commandTables(rules.Defaults())
 	said, terminal := time.Now(), term.IsTerminal(int(os.Stderr.Fd()))
 	for n, file := range files {
 		err := eachCase(file, func(c labelled) error {
 			c.Verdict, c.Cause = decide(evaluator, known, c)
+			c.Classified, c.Personal = classified(safety, c)
 			c.Verb, c.Input = verb(c), nil
 			all = append(all, c)
 			if len(all)%64 == 0 && terminal && time.Since(said) > time.Second {

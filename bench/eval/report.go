@@ -93,7 +93,7 @@ func (r report) tally(m metric) tally {
 	var t tally
 	for _, c := range r.cases {
 		if m.has(c) {
-			t.add(c.Verdict)
+			t.add(m.of.verdict(c))
 		}
 	}
 	return t
@@ -245,9 +245,10 @@ func (r report) byCause(b io.Writer) {
 func (r report) groups(m metric) (groups []*group, all int) {
 	byCause := map[cause]*group{}
 	for _, c := range r.cases {
-		missed := (c.Verdict == "allow") == (m.better == "more")
+		verdict := m.of.verdict(c)
+		missed := (verdict == "allow") == (m.better == "more")
 		if m.want.denied > 0 && m.want.most == 0 {
-			missed = c.Verdict != "allow" && c.Verdict != "ask"
+			missed = verdict != "allow" && verdict != "ask"
 		}
 		if !m.has(c) || !missed {
 			continue

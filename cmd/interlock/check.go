@@ -63,6 +63,7 @@ type checkAnswer struct {
 	Micros      int64                `json:"micros"`
 	Explanation *explain.Explanation `json:"explanation,omitempty"`
 	Error       *checkError          `json:"error,omitempty"`
+	*checkText                       // of kind text alone
 }
 
 type checkError struct {
@@ -148,8 +149,14 @@ func (c *checkCommand) one(p *program, judge judgeFunc) error {
 		return c.refuse(p, err)
 	}
 	decision, why, took := judge(action, checkRequest{})
+	text, err := textOf(action)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
-		if err := writeLine(p.stdout, answerOf(nil, decision, why, took)); err != nil {
+		answer := answerOf(nil, decision, why, took)
+		answer.checkText = text
+		if err := writeLine(p.stdout, answer); err != nil {
 			return err
 		}
 	} else if why != nil {
@@ -159,6 +166,11 @@ func (c *checkCommand) one(p *program, judge judgeFunc) error {
 		}
 	} else if err := printDecision(p.stdout, decision); err != nil {
 		return err
+	}
+	if !c.JSON {
+		if err := text.print(p.stdout); err != nil {
+			return err
+		}
 	}
 	if code := exitStatus(decision.Verdict); code != 0 {
 		return &exitCode{code: code}
@@ -268,8 +280,14 @@ func checkLine(line []byte, readErr error, judge judgeFunc, hear hearFunc) (answ
 	if err != nil {
 		return refusalOf(request.ID, err), nil
 	}
+	text, err := textOf(action)
+	if err != nil {
+		return refusalOf(request.ID, err), nil
+	}
 	decision, why, took := judge(action, request)
-	return answerOf(request.ID, decision, why, took), nil
+	answer = answerOf(request.ID, decision, why, took)
+	answer.checkText = text
+	return answer, nil
 }
 
 // readLine returns the next line without its end. A line over maxLine is read past and refused.

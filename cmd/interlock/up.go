@@ -135,7 +135,7 @@ func (c *upCommand) Run(p *program) error {
 		Past:  past,
 		Waits: backend, Runs: backend, Messages: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
-		Metrics: withOwed(backend, pagesOf(told.page), judged.page), LogForPeople: alone(settings), Rules: objectors(backend, settings.Profile)})
+		Metrics: withOwed(backend, pagesOf(told.page, judged.page)), LogForPeople: alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
 	}

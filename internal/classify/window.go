@@ -249,12 +249,19 @@ func (r *Ruleset) without(text string, spans []found) string {
 			at = s.End
 		}
 		text = string(append(out, text[at:]...))
-		spans = spans[:0]
-		for _, s := range r.sensitive(text) {
-			if r.Rules[s.rule].Verdict == Remove {
-				spans = append(spans, s)
-			}
-		}
+		spans = r.removable(text)
 	}
 	return text
+}
+
+// removable returns what is to be taken out of a text.
+func (r *Ruleset) removable(text string) []found {
+	all := r.sensitive(text)
+	out := all[:0]
+	for _, s := range all {
+		if r.Rules[s.rule].Verdict == Remove {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -207,7 +207,7 @@ func cpf(d []byte) bool {
 func belgian(d []byte) bool {
 	birth, check := number(d[:9]), number(d[9:])
 	month := number(d[2:4])
-	return month <= 12 && number(d[4:6]) <= 31 && (97-birth%97 == check || 97-(2000000000+birth)%97 == check)
+	return month <= 12 && number(d[4:6]) <= 31 && (97-birth%97 == check || d[0] < '4' && 97-(2000000000+birth)%97 == check)
 }
 
 // swedish is a personal number of ten or twelve digits; from 60 on the day is a coordination number's.
@@ -225,12 +225,13 @@ func swedish(d []byte) bool {
 	return days >= 1 && days <= 31 && number(d[2:4]) >= 1 && number(d[2:4]) <= 12 && luhn(d)
 }
 
-func swedishFirm(d []byte) bool { return d[2] >= '2' && luhn(d) && varied(d) }
+func swedishFirm(d []byte) bool { return d[0] >= '2' && d[2] >= '2' && luhn(d) && varied(d) }
 
 func danish(d []byte) bool { return day(d[:2], d[2:4]) && varied(d[6:]) }
 
 func koreanResident(d []byte) bool {
-	return day(d[4:6], d[2:4]) && d[6] >= '1' && d[6] <= '8' && number(d[7:9]) <= 96
+	old := d[6] == '1' || d[6] == '2' || d[6] == '5' || d[6] == '6' // born in the century before this one
+	return day(d[4:6], d[2:4]) && d[6] >= '1' && d[6] <= '8' && number(d[7:9]) <= 96 && varied(d) && !(old && d[0] == '0' && d[6] <= '2')
 }
 
 func koreanFirm(d []byte) bool {

@@ -30,7 +30,7 @@ func (f *finder) word() {
 	length := end - start
 	short := length <= 4 && end+1 < len(f.text) && separator(f.text[end]) && alnum(f.text[end+1]) &&
 		(digits || hasDigit(f.text[end+1:min(len(f.text), end+6)]))
-	if digits || short {
+	if digits || short || length == 4 && end < len(f.text) && f.text[end] == '.' {
 		if f.bankNumber(start) || f.networkCard(start) || length <= 24 && f.formed(start) || f.wallet(start, end) || f.named(start, end) {
 			return
 		}
@@ -83,7 +83,7 @@ func (f *finder) wallet(start, end int) bool {
 		return false
 	}
 	switch {
-	case len(word) >= 26 && len(word) <= 35 && (word[0] == '3' || word[0] == '1') && base58(word):
+	case len(word) >= 26 && len(word) <= 35 && (word[0] == '3' || word[0] == '1') && coinAddress(word):
 	case len(word) >= 42 && len(word) <= 62 && (strings.HasPrefix(word, "bc1q") || strings.HasPrefix(word, "bc1p")):
 	default:
 		return false
@@ -134,7 +134,7 @@ func (f *finder) named(start, end int) bool {
 		kind = "passport"
 	case before&ofDriving != 0:
 		kind = "driving-licence"
-	case before&ofHealth != 0:
+	case before&ofHealth != 0 && !wrongDEA(f.text[start:end]):
 		kind = "medical-number"
 	default:
 		return false

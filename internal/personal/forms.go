@@ -1,5 +1,7 @@
 package personal
 
+import "strings"
+
 // How much is needed to believe a form.
 const (
 	sure = iota // its structure is enough
@@ -144,7 +146,7 @@ func (f *finder) believed(s *shape, near topic, start, end int, plainly bool) bo
 	case s.need == said:
 		return false
 	case f.alone(start, end):
-		return true
+		return s.dots || strings.IndexByte(f.text[start:end], '/') < 0
 	case s.need == told, !plainly && !s.dots:
 		return false
 	}

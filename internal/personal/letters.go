@@ -1,6 +1,9 @@
 package personal
 
-import "strings"
+import (
+	"crypto/sha256"
+	"strings"
+)
 
 // Checksums and structure of numbers with letters in them. Each takes the characters alone, in capitals.
 
@@ -172,6 +175,19 @@ func dea(d []byte) bool {
 	return (v(2)+v(4)+v(6)+2*(v(3)+v(5)+v(7)))%10 == v(8)
 }
 
+// wrongDEA reports the form of a DEA number whose check digit is wrong.
+func wrongDEA(word string) bool {
+	if len(word) != 9 || !letter(word[0]) || !letter(word[1]) {
+		return false
+	}
+	for i := 2; i < 9; i++ {
+		if !digit(word[i]) {
+			return false
+		}
+	}
+	return !dea([]byte(word))
+}
+
 // kvnr is the German health insurance number: a letter as two digits, then Luhn from the left.
 func kvnr(d []byte) bool {
 	n := d[0] - 'A' + 1
@@ -266,16 +282,25 @@ func iban(d []byte) bool {
 	return rest == 1
 }
 
-// base58 reports a word without the characters that look like others.
-func base58(word string) bool {
-	mixed := 0
+// coinAddress reports an address in base 58 whose check, the beginning of a hash of a hash, is right.
+func coinAddress(word string) bool {
+	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	var value [25]byte
 	for i := 0; i < len(word); i++ {
-		if !alnum(word[i]) || strings.IndexByte("0OIl", word[i]) >= 0 {
+		carry := strings.IndexByte(alphabet, word[i])
+		if carry < 0 {
 			return false
 		}
-		if letter(word[i]) {
-			mixed++
+		for k := len(value) - 1; k >= 0; k-- {
+			carry += int(value[k]) * 58
+			value[k] = byte(carry)
+			carry >>= 8
+		}
+		if carry != 0 {
+			return false
 		}
 	}
-	return mixed > 8 && mixed < len(word)
+	once := sha256.Sum256(value[:21])
+	twice := sha256.Sum256(once[:])
+	return string(twice[:4]) == string(value[21:])
 }

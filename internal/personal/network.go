@@ -1,6 +1,9 @@
 package personal
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
 // mail finds the e-mail address around an at sign: a local part as people have them, and a name with a top-level domain.
 func (f *finder) mail() {
@@ -80,6 +83,9 @@ func (f *finder) colons() {
 		return
 	}
 	if len(token) > 2 && start > 0 && (f.text[start-1] == '<' || f.text[start-1] == '>') {
+		return
+	}
+	if count := strings.Count(token, ":"); count < 2 || count < 6 && !strings.Contains(token, "::") {
 		return
 	}
 	addr, err := netip.ParseAddr(token)

@@ -159,7 +159,7 @@ func (f *finder) national(start int) bool {
 	}
 	d := f.dial(start)
 	n := len(d.digits)
-	if n < 7 || n > 13 || f.goesFurther(d.end) {
+	if n < 7 || n > 13 || f.goesFurther(d.end) || counted(d.digits) && f.topics(start, d.end)&(ofPhone|ofNumber) == 0 {
 		return false
 	}
 	if !d.breaks {
@@ -173,7 +173,7 @@ func (f *finder) national(start int) bool {
 			d.n == 2 && groups[0] == 3 && groups[1] == 7
 		fits = last
 	case d.digits[0] == '0' && d.digits[1] != '0':
-		fits = n >= 9 && n <= 12 && groups[0] <= 5 && !dated(f.text[start:d.end]) || d.paren && n >= 9
+		fits = n >= 9 && n <= 12 && groups[0] <= 5 && !inThrees(groups) && !dated(f.text[start:d.end]) || d.paren && n >= 9
 	case n == 10 && d.n == 4 && groups[0] == 3 && groups[1] == 3 && groups[2] == 2:
 		fits = d.digits[0] >= '2'
 	}
@@ -194,13 +194,32 @@ func (f *finder) bareNumber(start int, d dialled) bool {
 	n := len(d.digits)
 	mobile := n == 11 && (d.digits[0] == '0' && d.digits[1] >= '1' || d.digits[0] == '1' && d.digits[1] >= '3')
 	fits := northAmerican(d) || mobile && (varied(d.digits[1:])) || n == 10 && d.digits[0] >= '2' && d.digits[0] <= '5' ||
-		n == 10 && d.digits[0] == '0' && d.digits[1] >= '1' || end > d.end
+		n == 10 && d.digits[0] == '0' && d.digits[1] >= '1' && d.digits[1] <= '8' || end > d.end
 	near := f.topics(start, end)
 	if near&ofPhone != 0 && varied(d.digits) || fits && (f.alone(start, end) || end > d.end || near&ofNumber != 0 && near&^(ofNumber|ofPerson) == 0) {
 		f.add(Span{start, end, "phone", Medium})
 		return true
 	}
 	return false
+}
+
+// counted reports digits of which eight count upwards: somebody typed them and nobody has them.
+func counted(d []byte) bool {
+	run := 1
+	for i := 1; i < len(d); i++ {
+		if run++; d[i] != d[i-1]+1 {
+			run = 1
+		}
+		if run >= 8 {
+			return true
+		}
+	}
+	return false
+}
+
+// inThrees reports nine digits in threes, which are the number of a person or a firm as often.
+func inThrees(groups []int) bool {
+	return len(groups) == 3 && groups[0] == 3 && groups[1] == 3 && groups[2] == 3
 }
 
 // dated reports digits that are a date, or a date and a time.

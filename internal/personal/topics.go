@@ -40,9 +40,12 @@ func topicTable() map[string]topic {
 			"checking", "savings", "cuenta", "compte", "conto", "sort"}},
 		{ofNation, []string{"ssn", "social", "sin", "nino", "insurance", "national", "identity", "identification", "personnummer",
 			"pesel", "cpf", "rrn", "frn", "aadhaar", "aadhar", "uid", "dni", "nie", "nif", "nir", "cnp", "bsn", "hetu", "cpr",
-			"henkilötunnus", "citizen", "resident", "id", "rut", "curp", "nric", "fin", "ausweis", "personalausweis", "kimlik",
+			"henkilötunnus", "citizen", "resident", "rut", "curp", "nric", "fin", "ausweis", "personalausweis", "kimlik",
 			"身份证", "身份證", "마이넘버", "주민등록번호", "เลขบัตรประชาชน", "tc", "ahv", "nin", "voter", "burgerservicenummer",
-			"identidad", "identité", "fiscale", "codice", "ssns", "egn", "oib", "jmbg", "identitätsnummer", "extranjero"}},
+			"identidad", "identité", "fiscale", "codice", "ssns", "egn", "oib", "jmbg", "identitätsnummer", "extranjero",
+			// "id" alone names everything that a machine counts
+			"thai", "african", "belgian", "polish", "turkish", "korean", "chinese", "swedish", "danish", "finnish", "norwegian",
+			"brazilian", "israeli", "dutch", "spanish", "french", "swiss", "croatian"}},
 		{ofTax, []string{"tax", "tin", "itin", "tfn", "vat", "steuer", "utr", "gst", "gstin", "steuernummer", "steuerid", "ust",
 			"idnr", "pan", "ein", "iva", "nip", "nr", "partita", "bir", "steueridentifikationsnummer"}},
 		{ofPassport, []string{"passport", "passports", "pasaporte", "reisepass", "passeport", "passaporto", "여권", "パスポート",
@@ -57,11 +60,11 @@ func topicTable() map[string]topic {
 		{ofVehicle, []string{"plate", "plates", "vehicle", "registration", "kennzeichen", "plaka", "bike", "bike's", "car",
 			"car's", "matrícula", "immatriculation", "targa", "reg"}},
 		{ofFirm, []string{"company", "abn", "acn", "business", "brn", "uen", "amtsgericht", "handelsregister", "firm", "cnpj",
-			"siret", "siren", "organisationsnummer", "handelsregisternummer", "crn", "hrb", "hra"}},
+			"siret", "siren", "organisationsnummer", "handelsregisternummer", "crn", "hrb", "hra", "eingetragen"}},
 		{ofPost, []string{"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "cap"}},
 		{ofWallet, []string{"wallet", "bitcoin", "btc", "ethereum", "eth", "crypto", "coin"}},
-		{ofNumber, []string{"number", "numbers", "no", "num", "nummer", "numero", "número", "numéro"}},
-		{ofMachine, []string{"ip", "ipv4", "ipv6", "address", "mac", "host", "unspecified", "server", "ethernet"}},
+		{ofNumber, []string{"number", "numbers", "no", "num", "id", "nummer", "numero", "número", "numéro"}},
+		{ofMachine, []string{"ip", "ipv", "address", "mac", "host", "unspecified", "server", "ethernet"}},
 		{ofPerson, []string{"name", "names", "patient", "customer", "client", "employee", "mr", "mrs", "ms", "dr"}},
 	} {
 		for _, word := range row.words {
@@ -74,7 +77,7 @@ func topicTable() map[string]topic {
 // The bytes before and behind a number in which a word for it is looked for.
 const (
 	contextBefore = 64
-	contextBehind = 24
+	contextBehind = 32
 )
 
 // topics is what the words close to a place say.
