@@ -13,7 +13,8 @@ func TestDoubtfulIsRedactedAndNotFound(t *testing.T) {
 	const drawn = "q8Zr2LmX0vTn5KcW7yBd3HfJ"
 	for _, test := range []struct{ why, text string }{
 		{"a published example key", "AIzaSyAnLA7NfeLquW1tJFpx" + "_eQCxoX-oo6YyIs"},
-		{"the key of a stand-in for a service", "AccountKey=" + "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="},
+		{"the key of a stand-in for a service", "AccountKey=" +
+			"Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="},
 		{"a name that says there is none", "fakeToken := \"" + drawn + "\""},
 		{"a hash by its name", "hashed_password = \"9f86d081884c7d659a2feaa0c55ad015\""},
 		{"a number of something", "--client-id build-runner-4b2ad9c1"},

@@ -75,7 +75,8 @@ func TestRedactEndsHostileText(t *testing.T) {
 	}
 }
 
-// FuzzRedact: what is found is suspected too, or stands in what is; suspects are in order and inside the text, redacting takes them all, and redacting again changes nothing.
+// FuzzRedact: what is found is suspected too, or stands in what is; suspects are in order and inside the text, redacting takes
+// them all, and redacting again changes nothing.
 func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{"", "AKIAQWERTYUIOPASDFGH",
 		"ghp_abcdefghijklmnopqrstuvwxyz0123456789ghp_abcdefghijklmnopqrstuvwxyz0123456789", "password=a1b2c3d4",
