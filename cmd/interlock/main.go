@@ -57,6 +57,7 @@ type commands struct {
 	Limits      limitsCommand      `cmd:"" help:"List limits, who has used how much of them, and what would fit."`
 	Replay      replayCommand      `cmd:"" help:"Make recorded decisions again, and try other rules on the past."`
 	Judge       judgeCommand       `cmd:"" help:"Show and try what a judge holds actions against, and how good it is."`
+	Redteam     redteamCommand     `cmd:"" help:"Attack a throw-away home, or this one, with what is made out of a number."`
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`
 	Kill        killCommand        `cmd:"" help:"Stop everything, at once or in steps; say what is stopped; let it go on."`
 	Phase       phaseCommand       `cmd:"" help:"Show and change phases: what is isolated, supervised or stopped."`

@@ -160,6 +160,9 @@ func (c *upCommand) Run(p *program) error {
 		backend.CheckStandingUntil(serving, func(err error) { logger.Warn("checking what stands", "error", err.Error()) })
 	})
 	background.Go(func() { tellDigests(serving, backend, logger) })
+	background.Go(func() {
+		redteamBySettings(serving, backend, func(what string, err error) { logger.Warn(what, "error", err.Error()) })
+	})
 	background.Go(func() { watchActivity(serving, backend, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	background.Go(func() { expireRequests(serving, backend.Oversee, overseeEvery, logger) })

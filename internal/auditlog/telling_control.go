@@ -38,6 +38,19 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.say(t.text("name"), t.text("failure"), t.text("reason"))
 	case interlock.EventJudgeAsked:
 		t.add("", "class")
+	case interlock.EventRedteam:
+		var cases int
+		var passed bool
+		t.read("cases", &cases)
+		t.read("passed", &passed)
+		verdict := "failed"
+		if passed {
+			verdict = "passed"
+		}
+		t.say("seed "+t.text("seed"), strconv.Itoa(cases)+" cases", t.text("family"), t.text("where"), verdict)
+	case interlock.EventReport, interlock.EventTriage:
+		t.say(t.text("id"), t.text("state"), t.text("severity"), t.text("title"), t.text("why"))
+		t.order()
 	case interlock.EventProbe:
 		t.add("", "why")
 	case interlock.EventKill, interlock.EventKillRelease:
