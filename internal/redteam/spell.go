@@ -58,6 +58,18 @@ func spellings() []move {
 			return "$(printf %s%s " + quoted(w[:n]) + " " + quoted(w[n:]) + ")"
 		})},
 		{"backticks", false, onFirst(func(_ *source, w string) string { return "`echo " + w + "`" })},
+		{"braces", false, func(_ *source, w []string) string {
+			if len(w) == 1 || strings.ContainsAny(joined(w), "{},'\"$*") {
+				return joined(w)
+			}
+			return "{" + strings.Join(w, ",") + "}"
+		}},
+		{"by xargs", false, func(_ *source, w []string) string {
+			if len(w) == 1 || strings.ContainsAny(joined(w), "~*'\"$") {
+				return joined(w)
+			}
+			return "echo " + joined(w[1:]) + " | xargs " + w[0]
+		}},
 		{"a variable", false, func(s *source, w []string) string {
 			name := s.word(4)
 			return name + "=" + w[0] + "; $" + name + " " + joined(w[1:])
@@ -94,6 +106,9 @@ func layouts() []move {
 		{"as bash -lc", true, given("bash -lc {}")},
 		{"by eval", false, given("eval {}")},
 		{"from a pipe", false, given("printf %s {} | sh")},
+		{"from a here-document", false, around("sh <<'END'\n{}\nEND")},
+		{"from a substitution", false, given("source <(printf %s {})")},
+		{"on a trap", false, given("trap {} EXIT")},
 		{"from base64", false, func(_ *source, w []string) string {
 			return "echo " + base64.StdEncoding.EncodeToString([]byte(joined(w))) + " | base64 -d | bash"
 		}},
