@@ -66,6 +66,7 @@ type commands struct {
 	Anomaly     anomalyCommand     `cmd:"" help:"Show how unusual what agents do is, against what they did before."`
 	Rollback    rollbackCommand    `cmd:"" help:"Say what has to be undone of a compromised agent and all downstream, and record how that goes."`
 	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
+	Report      reportCommand      `cmd:"" help:"Record what somebody reports to be wrong, list it, say what becomes of it."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
 	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`

@@ -100,7 +100,9 @@ func (c *redteamRun) one(p *program, j redteam.Judged) error {
 			Right  bool   `json:"right"`
 		}{c.Seed, j.Number, j.Family, j.How, attack, twin, right})
 	} else {
-		show := func(s side) string { return s.Verdict.String() + prefixedRule(s.Rule) + "\n" + indent(printable(s.Input)) }
+		show := func(s side) string {
+			return s.Verdict.String() + prefixedRule(s.Rule) + "\n" + indent(printable(s.Input))
+		}
 		_, err = fmt.Fprintf(p.stdout, "seed %d, case %d: %s, %s\nattack  %stwin    %s", c.Seed, j.Number, j.Family, j.How, show(attack), show(twin))
 	}
 	if err == nil && !right {

@@ -49,7 +49,7 @@ func (t *telling) control(kind interlock.EventType) bool {
 		}
 		t.say("seed "+t.text("seed"), strconv.Itoa(cases)+" cases", t.text("family"), t.text("where"), verdict)
 	case interlock.EventReport, interlock.EventTriage:
-		t.say(t.text("id"), t.text("state"), t.text("severity"), t.text("title"), t.text("why"))
+		t.say(t.text("state"), t.text("severity"), t.text("title"))
 		t.order()
 	case interlock.EventProbe:
 		t.add("", "why")
