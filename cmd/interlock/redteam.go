@@ -159,7 +159,7 @@ func redteamRecord(r redteam.Report, scheduled bool) auditlog.RedteamRecord {
 func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, live bool) (redteam.Report, []redteam.Judged,
 	error) {
 	run.Profile, run.Version, run.Where = settings.Profile, version(), redteam.ThrowAway
-	var judge func(redteam.Case, redteam.Probe, string) (interlock.Verdict, string, error)
+	var judge judging
 	if live {
 		run.Where = redteam.Live
 		evaluator, err := embedded.NewEvaluator(settings)
@@ -193,8 +193,11 @@ func attack(ctx context.Context, settings config.Config, run redteam.Run, cases 
 	return redteam.Of(run, judged), judged, nil
 }
 
+// A judging puts one side of a case to the gates: their verdict, and the rule that made it.
+type judging func(c redteam.Case, probe redteam.Probe, side string) (interlock.Verdict, string, error)
+
 // suppose decides as `interlock check` does: by this home, of nobody and recording nothing.
-func suppose(settings config.Config, evaluator *admission.Evaluator) func(redteam.Case, redteam.Probe, string) (interlock.Verdict, string, error) {
+func suppose(settings config.Config, evaluator *admission.Evaluator) judging {
 	return func(_ redteam.Case, probe redteam.Probe, _ string) (interlock.Verdict, string, error) {
 		action, err := actionOf(string(probe.Kind), "", []byte(probe.Input))
 		if err != nil {
@@ -207,7 +210,7 @@ func suppose(settings config.Config, evaluator *admission.Evaluator) func(redtea
 }
 
 // propose has a throw-away home decide. Each action is of an agent of its own, so that none is judged for what another did.
-func propose(ctx context.Context, victim *embedded.Backend) func(redteam.Case, redteam.Probe, string) (interlock.Verdict, string, error) {
+func propose(ctx context.Context, victim *embedded.Backend) judging {
 	return func(c redteam.Case, probe redteam.Probe, side string) (interlock.Verdict, string, error) {
 		action, err := actionOf(string(probe.Kind), "", []byte(probe.Input))
 		if err != nil {
@@ -216,8 +219,8 @@ func propose(ctx context.Context, victim *embedded.Backend) func(redteam.Case, r
 		d := victim.Propose(ctx, interlock.Proposal{Action: action, CanAsk: true, View: interlock.View{Production: victim.Settings.Production},
 			Requester: interlock.Requester{Principal: "red-team", Agent: fmt.Sprintf("%s-%d", side, c.Number)}})
 		if d.Event == "" {
-			return 0, "", interlock.Errorf(interlock.CodeUnavailable, "", "the throw-away home could not record case %d, so that its answers count for nothing",
-				c.Number)
+			return 0, "", interlock.Errorf(interlock.CodeUnavailable, "",
+				"the throw-away home could not record case %d, so that its answers count for nothing", c.Number)
 		}
 		return d.Verdict, decisiveRule(d.Decision), nil
 	}

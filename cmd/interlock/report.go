@@ -172,7 +172,8 @@ func (c *reportTriage) Run(p *program) error {
 		}
 	}
 	if len(found) != 1 {
-		return interlock.Errorf(interlock.CodeNotFound, "ID", "names %d reports; `interlock report list` lists them, give 6 characters or more", len(found))
+		return interlock.Errorf(interlock.CodeNotFound, "ID",
+			"names %d reports; `interlock report list` lists them, give 6 characters or more", len(found))
 	}
 	given, err := newOrder(interlock.VerbTriage, found[0].Event, c.State, c.Reason, interlock.Requester{})
 	if err != nil {

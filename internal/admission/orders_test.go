@@ -145,7 +145,8 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	},
 	interlock.VerbTriage: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"}, admission.IncidentReport{Title: "a way past", Text: "as follows", Severity: "high"})
+		event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"},
+			admission.IncidentReport{Title: "a way past", Text: "as follows", Severity: "high"})
 		if err != nil {
 			t.Fatal(err)
 		}

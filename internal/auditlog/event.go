@@ -90,7 +90,8 @@ func signed(kind interlock.EventType) bool {
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
-		interlock.EventRedteam, interlock.EventReport, interlock.EventTriage, interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
+		interlock.EventRedteam, interlock.EventReport, interlock.EventTriage,
+		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:
 		return false
