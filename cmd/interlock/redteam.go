@@ -159,7 +159,7 @@ func redteamRecord(r redteam.Report, scheduled bool) auditlog.RedteamRecord {
 func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, live bool) (redteam.Report, []redteam.Judged,
 	error) {
 	run.Profile, run.Version, run.Where = settings.Profile, version(), redteam.ThrowAway
-	var judge judging
+	var judge putting
 	if live {
 		run.Where = redteam.Live
 		evaluator, err := embedded.NewEvaluator(settings)
@@ -193,11 +193,11 @@ func attack(ctx context.Context, settings config.Config, run redteam.Run, cases 
 	return redteam.Of(run, judged), judged, nil
 }
 
-// A judging puts one side of a case to the gates: their verdict, and the rule that made it.
-type judging func(c redteam.Case, probe redteam.Probe, side string) (interlock.Verdict, string, error)
+// A putting puts one side of a case to the gates: their verdict, and the rule that made it.
+type putting func(c redteam.Case, probe redteam.Probe, side string) (interlock.Verdict, string, error)
 
 // suppose decides as `interlock check` does: by this home, of nobody and recording nothing.
-func suppose(settings config.Config, evaluator *admission.Evaluator) judging {
+func suppose(settings config.Config, evaluator *admission.Evaluator) putting {
 	return func(_ redteam.Case, probe redteam.Probe, _ string) (interlock.Verdict, string, error) {
 		action, err := actionOf(string(probe.Kind), "", []byte(probe.Input))
 		if err != nil {
@@ -210,7 +210,7 @@ func suppose(settings config.Config, evaluator *admission.Evaluator) judging {
 }
 
 // propose has a throw-away home decide. Each action is of an agent of its own, so that none is judged for what another did.
-func propose(ctx context.Context, victim *embedded.Backend) judging {
+func propose(ctx context.Context, victim *embedded.Backend) putting {
 	return func(c redteam.Case, probe redteam.Probe, side string) (interlock.Verdict, string, error) {
 		action, err := actionOf(string(probe.Kind), "", []byte(probe.Input))
 		if err != nil {
