@@ -55,6 +55,7 @@ strictjson                                              < question
 question                                                < admission
 interlock                                               < groundrules
 interlock                                               < phase
+interlock                                               < redteam
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
 anomaly                                                 < ledger, store/storagetest
@@ -128,7 +129,7 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, personal, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, ` +
+	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, redteam, ` +
 	`witness, dataflow, rollback, contract, modality, question, groundrules`
 
 // A dependencyRule is what the table says of one package.

@@ -26,6 +26,9 @@ const (
 	EventJudgeTested   EventType = "JUDGE_TESTED"      // a judge was tested with what it must deny and what it must allow
 	EventJudgedLate    EventType = "JUDGED_AFTER"      // a judge was heard of an action after it was let through, or could not be heard in time
 	EventGroundRules   EventType = "GROUND_RULES"      // judges hold actions against other ground rules, by an order or since a start
+	EventRedteam       EventType = "REDTEAM_REPORT"    // what came of attacks that were made out of a number and put to the gates (MACE)
+	EventReport        EventType = "INCIDENT_CREATED"  // somebody outside or a person reports what is wrong (MACE)
+	EventTriage        EventType = "INCIDENT_ACK"      // an operator says what becomes of such a report (MACE)
 	EventBudget        EventType = "BUDGET_STEP"       // the use of a budget has reached a step of its ladder
 	EventWatched       EventType = "ACTIVITY_WATCHED"  // how far the log was looked at for what is unusual (MASO)
 	EventKillRelease   EventType = "KILL_RELEASED"     // an admin's order ends that (MASO)
@@ -110,7 +113,7 @@ func EventTypes() []EventType {
 		EventBlocked, EventUnblocked, EventChallenge, EventVerification, EventExecution, EventGrant, EventTrust, EventPin,
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
 		EventMessage, EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
-		EventReplayRequest, EventReplayResult,
+		EventReplayRequest, EventReplayResult, EventRedteam, EventReport, EventTriage,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
 		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit}
 }

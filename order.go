@@ -42,6 +42,8 @@ const (
 	VerbHold Verb = "hold"
 	// end a hold; Subject is its name; loosens
 	VerbClearHold Verb = "clear-hold"
+	// say what becomes of a report of what is wrong; Subject is the event that recorded it, Detail the state; permits nothing
+	VerbTriage Verb = "triage"
 	// stop everything; Subject is [KillSubject], Detail how: hard or graduated; tightens
 	VerbKill Verb = "kill"
 	// end that; Subject is [KillSubject], Detail which stop, by when it began; loosens

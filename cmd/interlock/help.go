@@ -14,9 +14,9 @@ func helpGroups() []helpGroup {
 		{"Try and run:", []string{"check", "exec"}},
 		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
-		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci"}},
+		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci", "redteam"}},
 		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},
-		{"What happened:", []string{"audit", "digest", "anomaly", "hold"}},
+		{"What happened:", []string{"audit", "digest", "anomaly", "hold", "report"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway", "witness"}},
 	}
 }

@@ -57,6 +57,7 @@ type commands struct {
 	Limits      limitsCommand      `cmd:"" help:"List limits, who has used how much of them, and what would fit."`
 	Replay      replayCommand      `cmd:"" help:"Make recorded decisions again, and try other rules on the past."`
 	Judge       judgeCommand       `cmd:"" help:"Show and try what a judge holds actions against, and how good it is."`
+	Redteam     redteamCommand     `cmd:"" help:"Attack a throw-away home, or this one, with what is made out of a number."`
 	CI          ciCommand          `cmd:"" name:"ci" help:"Check a change of rules by their tests, lint and the past; prints Markdown."`
 	Kill        killCommand        `cmd:"" help:"Stop everything, at once or in steps; say what is stopped; let it go on."`
 	Phase       phaseCommand       `cmd:"" help:"Show and change phases: what is isolated, supervised or stopped."`
@@ -65,6 +66,7 @@ type commands struct {
 	Anomaly     anomalyCommand     `cmd:"" help:"Show how unusual what agents do is, against what they did before."`
 	Rollback    rollbackCommand    `cmd:"" help:"Say what has to be undone of a compromised agent and all downstream, and record how that goes."`
 	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
+	Report      reportCommand      `cmd:"" help:"Record what somebody reports to be wrong, list it, say what becomes of it."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`
 	Settings    settingsCommand    `cmd:"" help:"Show which settings are in force, and have them count as ordered."`
 	Operator    operatorCommand    `cmd:"" help:"Add, list and revoke the people who may answer requests."`

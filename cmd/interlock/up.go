@@ -133,7 +133,7 @@ func (c *upCommand) Run(p *program) error {
 		Logger: logger, Now: p.now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Waits: backend, Runs: backend, Messages: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
+		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
 		Metrics: withOwed(backend, pagesOf(told.page, judged.page)), LogForPeople: alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {
@@ -167,6 +167,9 @@ func (c *upCommand) Run(p *program) error {
 		backend.CheckIntegrityUntil(serving, p.now, func(err error) { logger.Warn("checking the log", "error", err.Error()) })
 	})
 	background.Go(func() { tellDigests(serving, backend, logger) })
+	background.Go(func() {
+		redteamBySettings(serving, backend, func(what string, err error) { logger.Warn(what, "error", err.Error()) })
+	})
 	background.Go(func() { watchActivity(serving, backend, logger) })
 	background.Go(func() { expireRequests(serving, backend.Expire, expireEvery, logger) })
 	background.Go(func() { expireRequests(serving, backend.Oversee, overseeEvery, logger) })

@@ -325,6 +325,7 @@ type Admission struct {
 	executions executions
 	signals    signals
 	metering   metering
+	reporters  reporters
 	observer   atomic.Pointer[func(Decided)] // of how this process decides, see Observe
 	endings    endings
 	watching   watching

@@ -54,6 +54,7 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbReadSealed:       {do: (*Admission).readSealed},
 		interlock.VerbHold:             {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
 		interlock.VerbClearHold:        {reads: readHold, find: findHold, do: (*Admission).clearHold},
+		interlock.VerbTriage:           {do: (*Admission).triage},
 		interlock.VerbKill:             {reads: readKill, find: findKill, do: (*Admission).orderKill},
 		interlock.VerbReleaseKill:      {reads: readKill, find: findKill, do: (*Admission).releaseKill, last: (*Admission).killReleased},
 		interlock.VerbTightenPhase:     {reads: readMoved, find: findActor, do: (*Admission).tightenPhase},

@@ -153,6 +153,15 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about("ruleset:sha256:01", "")
 	},
+	interlock.VerbTriage: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"},
+			admission.IncidentReport{Title: "a way past", Text: "as follows", Severity: "high"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(event, admission.TriageConfirmed)
+	},
 	interlock.VerbKill: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about(interlock.KillSubject, string(ledger.KillHard))

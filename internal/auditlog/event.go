@@ -100,6 +100,7 @@ func governs(kind interlock.EventType) bool {
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
 		interlock.EventGroundRules,
+		interlock.EventRedteam, interlock.EventReport, interlock.EventTriage,
 		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
 		return true
 	default:

@@ -44,6 +44,19 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.add("", "class")
 	case interlock.EventJudgedLate:
 		t.say(t.text("result"), t.text("class"), prefixed("held: ", t.text("held")), prefixed("about event ", t.text("event")))
+	case interlock.EventRedteam:
+		var cases int
+		var passed bool
+		t.read("cases", &cases)
+		t.read("passed", &passed)
+		verdict := "failed"
+		if passed {
+			verdict = "passed"
+		}
+		t.say("seed "+t.text("seed"), strconv.Itoa(cases)+" cases", t.text("family"), t.text("where"), verdict)
+	case interlock.EventReport, interlock.EventTriage:
+		t.say(t.text("state"), t.text("severity"), t.text("title"))
+		t.order()
 	case interlock.EventProbe:
 		t.add("", "why")
 	case interlock.EventKill, interlock.EventKillRelease:

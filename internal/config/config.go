@@ -124,6 +124,9 @@ type Config struct {
 	ArchiveAfter Duration `json:"archive_after"`
 	// ArchiveTo is the directory, an absolute path, that old entries are archived into. Default: none; needed with ArchiveAfter.
 	ArchiveTo string `json:"archive_to"`
+	// Redteam has `interlock up` attack a throw-away home with this home's rules: `every` is how often, at least 1h, such as "168h" (default:
+	// never), `cases` how many attacks each time (default: 700, at most 20000). What comes of it is a REDTEAM_REPORT in the log.
+	Redteam Redteam `json:"redteam"`
 	// MaxConcurrent bounds requests under way in the HTTP API; more get 503. Default: 1024.
 	MaxConcurrent int `json:"max_concurrent"`
 	// MaxConcurrentPerAgent bounds those of one agent, or of one address that shows no token; more get 429. Every agent keeps a
@@ -342,6 +345,9 @@ func Load(home, file string) (Config, error) {
 		return c, err
 	}
 	if err := c.Judge.check(); err != nil {
+		return c, err
+	}
+	if err := c.Redteam.check(); err != nil {
 		return c, err
 	}
 	return c, c.Sandbox.check()

@@ -113,6 +113,8 @@ func recordSettings() []Governing {
 		governing("archive_after", "shorter", func(c *Config) *Duration { return &c.ArchiveAfter },
 			func(base, want Duration) Duration { return longest(base, want) }),
 		governing("archive_to", weakerAnother, func(c *Config) *string { return &c.ArchiveTo }, ordered),
+		governing("redteam.every", "longer, or never", func(c *Config) *Duration { return &c.Redteam.Every }, oftener),
+		governing("redteam.cases", "fewer", func(c *Config) *int { return &c.Redteam.Cases }, mostCases),
 	}
 }
 

@@ -149,6 +149,8 @@ type Config struct {
 	UsageAgent func(token string) (agent string, ok bool)
 	// optional: carries messages between agents
 	Messages Messages
+	// optional: takes in what agents and others report to be wrong
+	Reports Reports
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: what may be known of the world where the user of that number asks, for the agents' door
@@ -280,12 +282,13 @@ const (
 	routeAcknowledge
 	routeKeep
 	routePlans
+	routeReport
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans", "safety_report"}
 
 func routeOf(path string) route {
 	switch path {
@@ -303,6 +306,8 @@ func routeOf(path string) route {
 		return routeWaiting
 	case "/v1/plans":
 		return routePlans
+	case "/safety/report":
+		return routeReport
 	case "/v1/heartbeat":
 		return routeHeartbeat
 	case "/v1/whatif":
@@ -370,7 +375,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans:
+		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans, routeReport:
 		method = http.MethodPost
 	case routeKeep:
 		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
@@ -437,6 +442,8 @@ func (x *exchange) hand() {
 		x.telemetry()
 	case routeMessages, routeWaiting, routeReceive, routeAcknowledge:
 		x.messages()
+	case routeReport:
+		x.report()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
 // aMessage is what the fake backend carries.
@@ -50,4 +51,11 @@ func (b *fakeBackend) AcknowledgeMessage(context.Context, interlock.Requester, s
 
 func (b *fakeBackend) WaitingMessages(context.Context, interlock.Requester) ([]interlock.Message, error) {
 	return []interlock.Message{*aMessage("builder")}, nil
+}
+
+func (b *fakeBackend) ReportIncident(_ context.Context, by interlock.Requester, r admission.IncidentReport) (string, error) {
+	if r.Title == "" {
+		return "", interlock.Errorf(interlock.CodeInvalid, "title", "is missing")
+	}
+	return "e-" + by.Agent, nil
 }

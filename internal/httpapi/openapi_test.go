@@ -92,6 +92,8 @@ func operations() []operation {
 			also: []int{409}, about: "Hand over what a run is to do, whole, before its first step; the same again says how far it has come."},
 		{path: "/v1/heartbeat", method: "post", id: "heartbeat", body: typeOf[heartbeatBody](), answer: typeOf[heartbeatAnswer](),
 			about: "Say that this agent is there, so that work may be given to it."},
+		{path: "/safety/report", method: "post", id: "reportSafety", body: typeOf[safetyReportBody](), answer: typeOf[safetyReportAnswer](),
+			also: []int{429}, about: "Report what is wrong: title, text, and as needed severity and from. It is recorded, and permits nothing."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
 			Heard bool `json:"heard"`
 		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},

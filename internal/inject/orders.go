@@ -92,6 +92,9 @@ func ordered(low string) bool {
 			if end := dismissed(words[i+1 : min(len(words), i+8)]); end >= 0 && !quoted(low, w.start, words[i+1+end].end) {
 				return true
 			}
+			if end := behind(words[i:min(len(words), i+9)]); end >= 0 && !quoted(low, w.start, words[i+end].end) {
+				return true
+			}
 			if asideWords[w.word] && setAside(words[i+1:min(len(words), i+6)]) {
 				return true
 			}
@@ -150,6 +153,24 @@ func dismissed(words []textWord) int {
 			return n
 		}
 		seen = seen || priorWords[w.word]
+	}
+	return -1
+}
+
+// behind returns where in a sentence that begins with its verb the end of "disregard the instructions above" or of "forget everything you
+// were told" stands, or -1: what there was stands behind its name. Manuals say of a section that it is skipped; those verbs don't count.
+func behind(words []textWord) int {
+	if verb := words[0].word; verb != "disregard" && verb != "forget" && verb != "ignore" {
+		return -1
+	}
+	for n := 1; n+1 < len(words); n++ {
+		if next := words[n+1].word; ordersWords[words[n].word] && (next == "above" || next == "before" || next == "earlier") {
+			return n + 1
+		}
+	}
+	if len(words) > 4 && (words[1].word == "everything" || words[1].word == "all") && words[2].word == "you" &&
+		(words[3].word == "were" || words[3].word == "have") && (words[4].word == "told" || words[4].word == "been" || words[4].word == "taught") {
+		return 4
 	}
 	return -1
 }

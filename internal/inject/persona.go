@@ -16,7 +16,8 @@ var (
 		"you are no longer", "henceforth", "you will be called",
 		"from this point", "from this moment", "two responses", "two ways", "two different ways", "two distinct",
 		"a version of yourself", "is a chatbot", "fictional"}
-	unboundMarks = []string{"no restrictions", "without restrictions", "any restrictions", "all restrictions", "no rules",
+	unboundMarks = []string{"no restrictions", "without restrictions", "any restrictions",
+		"have to abide by", "have to follow any", "all restrictions", "no rules",
 		"without rules", "any rules", "unfiltered",
 		"uncensored", "amoral", "immoral", "no filter", "without filter", "any filter", "content filter",
 		"restrictions and filters", "without any regard", "without regard", "does not care about", "doesn't care about",

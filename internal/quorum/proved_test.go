@@ -18,7 +18,7 @@ func TestWhoMayGiveWhat(t *testing.T) {
 		interlock.VerbPromoteRules: governs, interlock.VerbAdoptRules: governs,
 		interlock.VerbAdoptGround: governs, interlock.VerbHold: governs,
 		interlock.VerbBeginRollback: governs, interlock.VerbTellRollback: answers,
-		interlock.VerbKill: answers, interlock.VerbSecond: answers, interlock.VerbReleaseKill: governs,
+		interlock.VerbKill: answers, interlock.VerbTriage: answers, interlock.VerbSecond: answers, interlock.VerbReleaseKill: governs,
 		interlock.VerbNewCode: answers, interlock.VerbDemote: answers, interlock.VerbGrant: answers,
 		interlock.VerbEndGrant: answers, interlock.VerbSuppress: answers, interlock.VerbLift: answers,
 		interlock.VerbApproveTool: answers, interlock.VerbQuarantineTool: answers,

@@ -82,6 +82,8 @@ func Verbs() []Verb {
 		{Name: interlock.VerbClearHold, Loosens: true, Reason: true, Role: roleForces,
 			Needs:   "this order needs an operator with the admin role, or one of the council",
 			Subject: "a hold's name", Writes: "hold", Event: interlock.EventHaltClear},
+		{Name: interlock.VerbTriage, Reason: true, Role: roleAnswers, Needs: needsAnswer,
+			Subject: "the event of a report", Event: interlock.EventTriage},
 		{Name: interlock.VerbKill, Reason: true, Role: roleAnswers, Needs: needsAnswer,
 			Subject: "everything", Writes: "hold", Event: interlock.EventKill},
 		{Name: interlock.VerbReleaseKill, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin, Own: true,

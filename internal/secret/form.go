@@ -31,16 +31,7 @@ func header(part string) bool {
 	if len(part)%4 == 1 {
 		return false
 	}
-	text := make([]byte, 0, len(part)*3/4)
-	bits, count := 0, 0
-	for i := 0; i < len(part); i++ {
-		bits = bits<<6 | sixBits(part[i])
-		if count += 6; count >= 8 {
-			count -= 8
-			text = append(text, byte(bits>>count))
-			bits &= 1<<count - 1
-		}
-	}
+	text := decoded(part)
 	if len(text) < 8 || text[0] != '{' || text[len(text)-1] != '}' {
 		return false
 	}

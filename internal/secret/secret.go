@@ -18,8 +18,31 @@ type Span struct {
 	Kind  string `json:"kind"`
 }
 
-// Find returns the secrets in text in order, without overlaps; of overlapping ones the first names the kind.
+// Find returns what is a secret in text in all likelihood, in order and without overlaps. What merely could be one, as
+// [Suspect] has it, and is more likely an example, public, a number of something or a name, is left out.
 func Find(text string) []Span {
+	suspects := Suspect(text)
+	var kept []Span
+	for _, s := range suspects {
+		if !doubtful(text, s) {
+			kept = append(kept, s)
+			continue
+		}
+		if s.Kind == "password" || s.Kind == "assigned-secret" { // a value that is none by its name can still hold a token
+			for _, inner := range Suspect(text[s.Start:s.End]) {
+				inner.Start, inner.End = inner.Start+s.Start, inner.End+s.Start
+				if inner.Kind != "password" && inner.Kind != "assigned-secret" && !doubtful(text, inner) {
+					kept = append(kept, inner)
+				}
+			}
+		}
+	}
+	return kept
+}
+
+// Suspect returns what could be a secret in text, in order and without overlaps; of overlapping ones the first names the
+// kind. It is what leaks are judged by and what [Redact] takes away: there a miss is worse than a false alarm.
+func Suspect(text string) []Span {
 	if len(text) < shortest {
 		return nil
 	}
@@ -75,7 +98,7 @@ func issued(text string, found Span) Span {
 func Redact(text string) (string, []string) {
 	var kinds []string
 	for pass := 0; ; pass++ {
-		spans := Find(text)
+		spans := Suspect(text)
 		if len(spans) == 0 {
 			return text, compact(kinds)
 		}

@@ -225,7 +225,7 @@ func looksSecret(name, value string) bool {
 	if value == "" {
 		return false
 	}
-	if len(secret.Find(value)) > 0 || name != "" && len(secret.Find(name+"="+value)) > 0 {
+	if len(secret.Suspect(value)) > 0 || name != "" && len(secret.Suspect(name+"="+value)) > 0 {
 		return true
 	}
 	scheme, rest, _ := strings.Cut(value, " ")

@@ -184,7 +184,7 @@ func (s callRun) textInRole(c *call, key, role, text string) {
 		}
 	case "recipient":
 		c.people += addressed(text)
-		if c.recipient == "" && len(text) <= 320 && len(secret.Find(text)) == 0 {
+		if c.recipient == "" && len(text) <= 320 && len(secret.Suspect(text)) == 0 {
 			c.recipient = text
 		}
 		s.unnamedPath(c, key, text)
@@ -234,7 +234,7 @@ func (s callRun) otherArgument(c *call, key, text string) {
 			s.urlArgument(c, text)
 		}
 	case c.target == "" && (strings.HasSuffix(key, "id") || strings.HasSuffix(key, "name")) && len(text) <= 80 &&
-		len(secret.Find(text)) == 0:
+		len(secret.Suspect(text)) == 0:
 		c.target = text
 	}
 }

@@ -153,13 +153,13 @@ func requestCarries(w *place.World, method, url string, reach interlock.Reach, h
 		kind = PlainSecret(body)
 	}
 	if authority, _, _ := strings.Cut(strings.TrimPrefix(url[strings.Index(url, "//")+1:], "/"), "/"); strings.Contains(authority,
-		"@") && len(secret.Find(url)) > 0 {
+		"@") && len(secret.Suspect(url)) > 0 {
 		w.Add(interlock.Impact{Kind: interlock.ImpactCredential, Target: know.CleanURL(url), Reach: reach, Via: "HTTP " + method,
 			Reversibility: interlock.Readonly, Traits: []string{fact.TraitSecret}})
 	}
 	if strings.HasPrefix(strings.ToLower(url), "http://") {
 		for _, h := range headers {
-			if spans := secret.Find(h); kind == "" && len(spans) > 0 {
+			if spans := secret.Suspect(h); kind == "" && len(spans) > 0 {
 				kind = spans[0].Kind
 			}
 		}

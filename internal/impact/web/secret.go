@@ -10,7 +10,7 @@ import (
 // PlainSecret returns the kind of a secret in text that carries its issuer's own form. Values that only a name calls
 // secret are too common in tests and examples to speak of.
 func PlainSecret(text string) string {
-	for _, span := range secret.Find(text) {
+	for _, span := range secret.Suspect(text) {
 		if span.Kind != "password" && span.Kind != "assigned-secret" && span.Kind != "url-password" && span.Kind != "web-token" {
 			return span.Kind
 		}

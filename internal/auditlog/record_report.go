@@ -1,0 +1,88 @@
+package auditlog
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"interlock"
+)
+
+// A ReportRecord is what somebody reports to be wrong (MACE 9.3).
+type ReportRecord struct {
+	Title    string // redacted, as all of it is
+	Severity string
+	Text     string
+	From     string // whom it came from, as whoever took it in says
+}
+
+// Payload renders the record.
+func (r ReportRecord) Payload() (json.RawMessage, error) {
+	return payload("a report", struct {
+		Title    string `json:"title"`
+		Severity string `json:"severity"`
+		Text     string `json:"text"`
+		From     string `json:"from,omitempty"`
+	}{r.Title, r.Severity, r.Text, r.From})
+}
+
+// A TriageRecord is what an operator says becomes of a report.
+type TriageRecord struct {
+	Report   string // the event that recorded it
+	State    string
+	Title    string
+	Severity string
+	Order    interlock.Order // redacted
+}
+
+// Payload renders the record.
+func (r TriageRecord) Payload() (json.RawMessage, error) {
+	return payload("what becomes of a report", struct {
+		Report   string          `json:"report"`
+		State    string          `json:"state"`
+		Title    string          `json:"title"`
+		Severity string          `json:"severity"`
+		Order    interlock.Order `json:"order"`
+	}{r.Report, r.State, r.Title, r.Severity, r.Order})
+}
+
+// A Reported is a report as it stands in the log, or with a state what an operator said of one.
+type Reported struct {
+	Event    string    `json:"id"` // of the report
+	Title    string    `json:"title"`
+	Severity string    `json:"severity"`
+	Text     string    `json:"text,omitempty"`
+	From     string    `json:"from,omitempty"`
+	State    string    `json:"state"`
+	At       time.Time `json:"at"`
+	By       string    `json:"by"` // who took it in, or said what becomes of it
+}
+
+// ReportOf reads back from its entry a report, or what became of one. Any other entry is an error.
+func ReportOf(e interlock.Entry) (r Reported, err error) {
+	if e.Type != interlock.EventReport && e.Type != interlock.EventTriage {
+		return r, fmt.Errorf("auditlog: a %s event holds no report", e.Type)
+	}
+	event, err := ParseEvent(e.Body)
+	if err != nil {
+		return r, fmt.Errorf("auditlog: read the event: %w", err)
+	}
+	var wire struct {
+		Report   string          `json:"report"`
+		Title    string          `json:"title"`
+		Severity string          `json:"severity"`
+		Text     string          `json:"text"`
+		From     string          `json:"from"`
+		State    string          `json:"state"`
+		Order    interlock.Order `json:"order"`
+	}
+	if err := json.Unmarshal(event.Payload, &wire); err != nil {
+		return r, fmt.Errorf("auditlog: read the report: %w", err)
+	}
+	r = Reported{Event: e.ID, Title: wire.Title, Severity: wire.Severity, Text: wire.Text, From: wire.From, State: wire.State,
+		At: event.Recorded, By: event.Actor}
+	if e.Type == interlock.EventTriage {
+		r.Event, r.By = wire.Report, wire.Order.Operator
+	}
+	return r, nil
+}
