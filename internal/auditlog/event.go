@@ -90,7 +90,9 @@ func signed(kind interlock.EventType) bool {
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
-		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
+		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult,
+		interlock.EventActionRequest, interlock.EventVote, interlock.EventActionStatus, interlock.EventExecuted, interlock.EventOverride,
+		interlock.EventReview, interlock.EventReviewOverdue, interlock.EventPause, interlock.EventResume:
 		return true
 	default:
 		return false

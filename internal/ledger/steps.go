@@ -261,6 +261,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Operator, v.Name
 		case interlock.ApprovalRequest:
 			r.Kind, r.Key = Request, v.ID
+		case interlock.ActionRequest:
+			r.Kind, r.Key = ActionRequest, v.ID
 		case interlock.Suppression:
 			r.Kind, r.Key = Order, v.ID
 		case interlock.Challenge:
