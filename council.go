@@ -34,6 +34,7 @@ type ActionRequest struct {
 	Class         int            `json:"class"`  // 1 low to 4 emergency
 	Origin        string         `json:"origin"` // operator, agent or system
 	Requester     Requester      `json:"requester"`
+	Role          string         `json:"requester_role,omitempty"` // where an operator asks
 	Justification string         `json:"justification"`
 	Evidence      []string       `json:"evidence,omitempty"` // ids of events
 

@@ -273,7 +273,8 @@ func checkDraft(d *ledger.Draft) error {
 		}
 	}
 	for _, c := range d.Type {
-		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess { // which MACE writes in lower case
+		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess &&
+			d.Type != interlock.EventExecuted { // which MACE writes in lower case
 			return fmt.Errorf("auditlog: %.40q is not an event type", d.Type)
 		}
 	}

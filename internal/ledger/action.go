@@ -19,6 +19,9 @@ const ActionDue = "due"
 // ActionReviews is the mark of the reviews of emergency overrides that are late, by who gave the override.
 func ActionReviews(operator string) string { return "late\x00" + operator }
 
+// ActionReviewOf is the mark of the reviews of one emergency override.
+func ActionReviewOf(override string) string { return "review\x00" + override }
+
 // BallotDue is the mark of the approval requests whose votes are counted at a time.
 const BallotDue = "ballot"
 
@@ -31,6 +34,9 @@ func actionAbout(r interlock.ActionRequest) About {
 			due = r.Ballot.Closes
 		}
 		about.Marks = appendMarks(about.Marks, nano(due), ActionDue)
+	}
+	if r.Review != "" {
+		about.Marks = appendMarks(about.Marks, nano(r.Created), ActionReviewOf(r.Review))
 	}
 	if r.Overdue {
 		for _, name := range r.Evidence {
@@ -48,7 +54,11 @@ func actionNext(before, after any, _ time.Time) error {
 		return moved(ActionRequest, "a request stays in the record")
 	}
 	was, _ := before.(interlock.ActionRequest)
-	if was.Status == is.Status && !was.Status.Ended() || was.Status.Leads(is.Status) || was.Overdue != is.Overdue {
+	// what Interlock does itself begins and ends in one change, an emergency's votes included; its events say each step
+	whole := is.Status.Ended() && (was.Status == interlock.ActionApproved ||
+		was.Status == interlock.ActionPending && was.Class == 4 && is.Status != interlock.ActionInvalidated)
+	if was.Status == is.Status && !was.Status.Ended() || was.Status.Leads(is.Status) || whole ||
+		was.Status == is.Status && was.Overdue != is.Overdue {
 		if before == nil || was.Digest == is.Digest && was.Ballot.Hash == is.Ballot.Hash && len(is.Ballot.Votes) >= len(was.Ballot.Votes) &&
 			was.Expires.Equal(is.Expires) && was.Display == is.Display {
 			return nil

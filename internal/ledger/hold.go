@@ -107,6 +107,8 @@ func (h *HoldBody) State() string {
 	switch {
 	case !h.OnActors():
 		return ""
+	case h.Name() == IntakeName:
+		return "intake paused"
 	case h.Breaker != nil:
 		return "breaker " + h.Breaker.State
 	case h.Backup != nil:

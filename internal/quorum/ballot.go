@@ -93,9 +93,10 @@ func RosterHash(roster []interlock.Elector) interlock.Digest {
 func NewBallot(approval string, q Question, terms interlock.CouncilTerms, operators map[string]interlock.OperatorRecord,
 	agents map[string]interlock.AgentRecord) (interlock.Ballot, error) {
 	b := interlock.Ballot{Approval: approval, Closes: q.Opened.Add(terms.Window)}
+	everybody := electorateOf(operators, agents, q.Opened)
 	for _, name := range sortedNames(operators) {
 		o := operators[name]
-		if o.Name == name && electing(approval, o.Role) && eligible(q, o, operators, agents, q.Opened) == nil {
+		if o.Name == name && electing(approval, o.Role) && everybody.eligible(q, o) == nil {
 			b.Roster = append(b.Roster, interlock.Elector{Name: o.Name, Role: o.Role, Keys: keysDigest(o)})
 		}
 	}
@@ -136,25 +137,54 @@ func sortedNames(operators map[string]interlock.OperatorRecord) []string {
 }
 
 // eligible says why somebody may not vote, whatever their role.
-func eligible(q Question, o interlock.OperatorRecord, operators map[string]interlock.OperatorRecord,
-	agents map[string]interlock.AgentRecord, now time.Time) error {
-	if !o.Revoked.IsZero() && !now.Before(o.Revoked) {
+func (e *electorate) eligible(q Question, o interlock.OperatorRecord) error {
+	if now := e.now; !o.Revoked.IsZero() && !now.Before(o.Revoked) {
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator is revoked")
 	}
-	for _, name := range sortedNames(operators) {
-		other := operators[name]
-		if name != o.Name && (other.Revoked.IsZero() || now.Before(other.Revoked)) && shared(o, other) {
-			return refuse(interlock.CodeUnauthorized, "operator",
-				"this operator shares a key with another one; one person has one vote, and one of the roles admin, council and auditor")
-		}
+	if e.doubles[o.Name] {
+		return refuse(interlock.CodeUnauthorized, "operator",
+			"this operator shares a key with another one; one person has one vote, and one of the roles admin, council and auditor")
 	}
 	if q.Requester.Agent == "" && q.Requester.Principal == "" {
 		return nil
 	}
-	if err := checkIndependence(q.Requester, o.Name, agents); err != nil {
+	if err := checkIndependence(q.Requester, o.Name, e.agents); err != nil {
 		return err
 	}
-	return checkCredentials(q.Requester, o, operators, agents)
+	return checkCredentials(q.Requester, o, e.operators, e.agents)
+}
+
+// An electorate is everybody who may be on a roster, at one time.
+type electorate struct {
+	operators map[string]interlock.OperatorRecord
+	agents    map[string]interlock.AgentRecord
+	now       time.Time
+	doubles   map[string]bool // who shares a credential with somebody else in office
+}
+
+func electorateOf(operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord, now time.Time) *electorate {
+	e := &electorate{operators, agents, now, map[string]bool{}}
+	holders := make(map[string]string, len(operators))
+	hold := func(credential, name string) {
+		if other, held := holders[credential]; held && other != name {
+			e.doubles[other], e.doubles[name] = true, true
+		}
+		holders[credential] = name
+	}
+	for _, name := range sortedNames(operators) {
+		o := operators[name]
+		if !o.Revoked.IsZero() && !now.Before(o.Revoked) {
+			continue
+		}
+		if o.SSHKey != "" {
+			hold("ssh "+o.SSHKey, name)
+		}
+		for _, p := range o.Passkeys {
+			hold("id "+p.ID, name)
+			hold("key "+p.PublicKey, name)
+		}
+	}
+	return e
 }
 
 // VoteOf reads what an order with the verb vote says.
@@ -176,29 +206,14 @@ func CheckVote(q Question, b interlock.Ballot, o interlock.Order, operators map[
 	if !now.Before(b.Closes) {
 		return refuse(interlock.CodeExpired, "vote", "the time to vote is over")
 	}
-	return checkVote(q, b, o, operators, agents, now)
-}
-
-// checkVote is [CheckVote] of a vote that came in time.
-func checkVote(q Question, b interlock.Ballot, o interlock.Order, operators map[string]interlock.OperatorRecord,
-	agents map[string]interlock.AgentRecord, now time.Time) error {
+	if RosterHash(b.Roster) != b.Hash {
+		return refuse(interlock.CodeUnauthorized, "roster_hash", "the roster is another one than the request was made with")
+	}
 	v, err := VoteOf(o)
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.Subject != q.ID || v.Request != q.ID:
-		return refuse(interlock.CodeUnauthorized, "request_id", "the vote is about another request")
-	case v.Action != q.Action:
-		return refuse(interlock.CodeUnauthorized, "action_digest", "the vote is about another action")
-	case v.Display != DisplayDigest(q.Display):
-		return refuse(interlock.CodeUnauthorized, "display_digest", "the voter was shown something else than this request")
-	case v.Roster != b.Hash || RosterHash(b.Roster) != b.Hash:
-		return refuse(interlock.CodeUnauthorized, "roster_hash", "the vote is by another roster")
-	case v.Vote == VoteReject && strings.TrimSpace(o.Reason) == "":
-		return refuse(interlock.CodeInvalid, "reason", "a vote to reject says why")
-	}
-	if err := onRoster(q, b, o.Operator, operators, agents, now); err != nil {
+	if err := electorateOf(operators, agents, now).checkVote(q, b, o, v); err != nil {
 		return err
 	}
 	for _, before := range b.Votes {
@@ -209,19 +224,41 @@ func checkVote(q Question, b interlock.Ballot, o interlock.Order, operators map[
 	return nil
 }
 
+// checkVote is [CheckVote] of a vote that came in time, whoever else has voted.
+func (e *electorate) checkVote(q Question, b interlock.Ballot, o interlock.Order, v Vote) error {
+	switch {
+	case o.Subject != q.ID || v.Request != q.ID:
+		return refuse(interlock.CodeUnauthorized, "request_id", "the vote is about another request")
+	case v.Action != q.Action:
+		return refuse(interlock.CodeUnauthorized, "action_digest", "the vote is about another action")
+	case v.Display != DisplayDigest(q.Display):
+		return refuse(interlock.CodeUnauthorized, "display_digest", "the voter was shown something else than this request")
+	case v.Roster != b.Hash:
+		return refuse(interlock.CodeUnauthorized, "roster_hash", "the vote is by another roster")
+	case v.Vote == VoteReject && strings.TrimSpace(o.Reason) == "":
+		return refuse(interlock.CodeInvalid, "reason", "a vote to reject says why")
+	}
+	return e.onRoster(q, b, o.Operator)
+}
+
 // onRoster says why somebody's vote does not count on a ballot now.
-func onRoster(q Question, b interlock.Ballot, name string, operators map[string]interlock.OperatorRecord,
-	agents map[string]interlock.AgentRecord, now time.Time) error {
-	at := slices.IndexFunc(b.Roster, func(e interlock.Elector) bool { return e.Name == name })
+func (e *electorate) onRoster(q Question, b interlock.Ballot, name string) error {
+	at := slices.IndexFunc(b.Roster, func(member interlock.Elector) bool { return member.Name == name })
 	if at < 0 {
 		return refuse(interlock.CodeUnauthorized, "operator", "this operator was not on the roster when the request was made")
 	}
-	o := operators[name]
+	o := e.operators[name]
 	if o.Name != name || o.Role != b.Roster[at].Role || keysDigest(o) != b.Roster[at].Keys {
 		return refuse(interlock.CodeUnauthorized, "operator",
 			"this operator's role or keys are others than when the request was made")
 	}
-	return eligible(q, o, operators, agents, now)
+	return e.eligible(q, o)
+}
+
+// cast reports whether a vote is its operator's own word: their key or passkey has signed exactly this.
+func cast(operator interlock.OperatorRecord, o interlock.Order, verify Verifier) bool {
+	return o.Verb == interlock.VerbVote && (o.Method == interlock.MethodSSH || o.Method == interlock.MethodPasskey) &&
+		o.Statement == OrderStatement(o) && signed(operator, o.Method, o.Key, o.Statement, o.Signature, verify) == nil
 }
 
 // A Count is what a ballot comes to, and the votes it was counted from.
@@ -240,21 +277,19 @@ func CountBallot(q Question, b interlock.Ballot, operators map[string]interlock.
 		c.Status = interlock.ActionRejected
 		return c
 	}
-	voted := map[string]bool{}
-	for _, e := range b.Roster {
-		if onRoster(q, b, e.Name, operators, agents, now) == nil {
+	voted, everybody := map[string]bool{}, electorateOf(operators, agents, now)
+	for _, member := range b.Roster {
+		if everybody.onRoster(q, b, member.Name) == nil {
 			c.Roster++
 		}
 	}
-	first := b
-	first.Votes = nil
 	for _, o := range b.Votes {
-		if voted[o.Operator] || checkVote(q, first, o, operators, agents, now) != nil ||
-			OfOrder(o, q.Requester).Stands(operators[o.Operator], verify, now) != nil {
+		v, err := VoteOf(o)
+		if err != nil || voted[o.Operator] || everybody.checkVote(q, b, o, v) != nil || !cast(operators[o.Operator], o, verify) {
 			continue
 		}
 		voted[o.Operator] = true
-		switch v, _ := VoteOf(o); v.Vote {
+		switch v.Vote {
 		case VoteApprove:
 			c.Approve++
 			if operators[o.Operator].Role == RoleSuperadmin {
