@@ -46,7 +46,7 @@ const (
 	maxActionType   = 64
 	maxActionTarget = 300
 	maxActionParams = 2000
-	maxNamed     = 16
+	maxNamed        = 16
 	maxPending      = 100 // requests of one requester that wait
 )
 
@@ -161,7 +161,7 @@ func DisplayAction(r interlock.ActionRequest) string {
 	line("params", r.Action.Params)
 	line("class", fmt.Sprint(r.Class))
 	line("takes", fmt.Sprintf("%s, quorum %d of %d", r.Ballot.Approval, r.Ballot.Quorum, len(r.Ballot.Roster)))
-	line("asked by", strings.TrimSpace(r.Requester.Agent+" "+r.Requester.Principal)+" ("+r.Origin+")")
+	line("asked by", r.Origin+" "+r.Requester.Agent)
 	line("because", r.Justification)
 	line("evidence", strings.Join(r.Evidence, " "))
 	line("ruleset", string(r.Ruleset))

@@ -208,8 +208,8 @@ func recheckCouncil(req interlock.ApprovalRequest, operators map[string]interloc
 func councilDischarges(obligations []interlock.Obligation) error {
 	for _, o := range obligations {
 		switch o.Type {
-		case interlock.ObligationConfirm, interlock.ObligationVerify, interlock.ObligationRedact, interlock.ObligationSandbox,
-			interlock.ObligationWithin, interlock.ObligationAdmin, interlock.ObligationDual, interlock.ObligationCouncil:
+		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox, interlock.ObligationWithin,
+			interlock.ObligationAdmin, interlock.ObligationDual, interlock.ObligationCouncil:
 		default:
 			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition the council can't discharge: "+o.Type)
 		}
