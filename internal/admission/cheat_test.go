@@ -231,7 +231,6 @@ rules:
 // TestRuleThatTakesTheCouncil: an action whose rule wants the council waits for its quorum, passes once with it, and with nobody's word
 // alone; votes that do not count any more let nothing pass.
 func TestRuleThatTakesTheCouncil(t *testing.T) {
-	spec.Covers(t, "MACE-1-4")
 	for _, gone := range []bool{false, true} {
 		h := council(t, ruled(t, councilRule))
 		const risky = "touch x"

@@ -347,10 +347,7 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 	r.Request.Display, r.Request.Reason = c.text("display", r.Request.Display), c.text("reason", r.Request.Reason)
 	r.Approval.Reason = c.text("approval", r.Approval.Reason)
 	r.Request.Approval = nil     // it stands beside
-	if r.Request.Ballot != nil { // and so does each vote, in an event of its own
-		ballot := *r.Request.Ballot
-		ballot.Votes, r.Request.Ballot = nil, &ballot
-	}
+	r.Request.Ballot = withoutVotes(r.Request.Ballot)
 	return payload("an approval", struct {
 		Request  interlock.ApprovalRequest `json:"request"`
 		Approval interlock.Approval        `json:"approval"`

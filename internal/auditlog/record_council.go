@@ -61,3 +61,13 @@ func (r ActionRecord) Payload() (json.RawMessage, error) {
 	}{r.Request, r.Action, r.Digest, r.Class, r.Approval, r.From, r.To, r.Why, r.Origin, r.Asks, r.Evidence, r.Roster, r.Hash, r.Quorum,
 		r.Display, r.Vote, r.Approve, r.Reject, r.Abstain, r.Outstanding, r.Overrides, r.Signers, r.Order})
 }
+
+// withoutVotes is a ballot as it is told with something else: each vote stands in an event of its own.
+func withoutVotes(b *interlock.Ballot) *interlock.Ballot {
+	if b == nil {
+		return nil
+	}
+	told := *b
+	told.Votes = nil
+	return &told
+}

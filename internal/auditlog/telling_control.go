@@ -36,8 +36,10 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.say(t.text("request_id"))
 		t.add("action", "type", "target")
 		t.say(t.text("vote"))
-		if from, to := t.text("from"), t.text("status"); to != "" {
+		if from, to := t.text("from"), t.text("status"); from != "" {
 			t.say(from + " to " + to)
+		} else {
+			t.say(to)
 		}
 		t.say(t.text("why"))
 		t.order()
