@@ -129,7 +129,7 @@ func (c *upCommand) Run(p *program) error {
 		Logger: logger, Now: p.now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Waits: backend, Runs: backend, Messages: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
+		Waits: backend, Runs: backend, Messages: backend, Actions: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
 		Metrics: told.page, Rules: objectors(backend, settings.Profile)})
 	if err != nil {

@@ -149,6 +149,8 @@ type Config struct {
 	UsageAgent func(token string) (agent string, ok bool)
 	// optional: carries messages between agents
 	Messages Messages
+	// optional: takes requests for acts of governance
+	Actions Actions
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: what may be known of the world where the user of that number asks, for the agents' door
@@ -278,12 +280,13 @@ const (
 	routeAcknowledge
 	routeKeep
 	routePlans
+	routeActionRequest
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans", "actionrequest"}
 
 func routeOf(path string) route {
 	switch path {
@@ -295,6 +298,8 @@ func routeOf(path string) route {
 		return routeHeard
 	case "/v1/runs":
 		return routeRuns
+	case "/v1/actionrequest/create":
+		return routeActionRequest
 	case "/v1/messages":
 		return routeMessages
 	case "/v1/messages/waiting":
@@ -368,7 +373,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans:
+		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans, routeActionRequest:
 		method = http.MethodPost
 	case routeKeep:
 		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
@@ -435,6 +440,8 @@ func (x *exchange) hand() {
 		x.telemetry()
 	case routeMessages, routeWaiting, routeReceive, routeAcknowledge:
 		x.messages()
+	case routeActionRequest:
+		x.actionRequest()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

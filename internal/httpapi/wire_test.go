@@ -84,7 +84,7 @@ func newHouse(t testing.TB, limits httpapi.Limits) *house {
 		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1"},
 		Rules:  func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
 		Waits:  backend, Runs: backend, Telemetry: backend,
-		UsageAgent: func(token string) (string, bool) { return "claude", token == "ilu_claude" }, Messages: backend,
+		UsageAgent: func(token string) (string, bool) { return "claude", token == "ilu_claude" }, Messages: backend, Actions: backend,
 	})
 	if err != nil {
 		t.Fatal(err)
