@@ -263,3 +263,36 @@ func TestRuleThatTakesTheCouncil(t *testing.T) {
 		}
 	}
 }
+
+// TestAgentAsks: an agent asks, under the name of whoever owns it, and is bounded; a secret in what it asks for is refused.
+func TestAgentAsks(t *testing.T) {
+	h := council(t)
+	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Principal: "member-0", Created: h.now}); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(terms admission.RequestTerms) (interlock.ActionRequest, error) {
+		r, _, err := h.AskAction(t.Context(), interlock.Requester{Agent: "claude", Principal: "somebody"}, "code_upload", "version 2", terms)
+		return r, err
+	}
+	r, err := ask(admission.RequestTerms{Target: "agent:claude"})
+	if err != nil || r.Requester.Principal != "member-0" || r.Origin != "agent" || len(r.Ballot.Roster) != 4 {
+		t.Fatalf("%+v, %v: the owner of the agent is on the roster", r, err)
+	}
+	if _, err := h.CarryOut(t.Context(), h.ballot(r.ID, "approve", "member-0")); codeOf(err) != interlock.CodeUnauthorized {
+		t.Errorf("the owner of who asks votes: %v", err)
+	}
+	for _, bad := range []admission.RequestTerms{{}, {Target: "x", Approval: "admin_single"}, {Target: "x", Evidence: []string{""}},
+		{Target: "x", Params: "AKIA" + "IOSFODNN7REALKEY"}} {
+		if _, err := ask(bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+	for range 99 {
+		if _, err := ask(admission.RequestTerms{Target: "agent:claude"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ask(admission.RequestTerms{Target: "agent:claude"}); codeOf(err) != interlock.CodeLimited {
+		t.Errorf("one too many: %v", err)
+	}
+}
