@@ -34,9 +34,10 @@ type ApprovalRequest struct {
 	Status    RequestStatus `json:"status"`
 	First     *Approval     `json:"first_approval,omitempty"` // the first yes to a request that needs two people; it still waits
 	Approval  *Approval     `json:"approval,omitempty"`
+	Ballot    *Ballot       `json:"ballot,omitempty"` // of the council, where an obligation wants its quorum
 
 	// Obligations of the decision. They say who may answer: with [ObligationAdmin] only an admin, with [ObligationDual] two
-	// people, and with an obligation that signatures can't discharge, such as [ObligationCouncil], nobody.
+	// people, with [ObligationCouncil] a quorum of the council, and with an obligation that signatures can't discharge nobody.
 	Obligations []Obligation `json:"obligations,omitempty"`
 
 	// Harness says that the harness asked its own user at once. Then nobody else has to answer, though an operator may, and
@@ -210,6 +211,7 @@ const (
 	MethodSession = "session" // the server's signature that a console session gave the answer, where the browser runs no script
 	MethodCode    = "code"    // the server's signature that an out-of-band code was given
 
+	MethodCouncil   = "council"   // the votes on the request's ballot, each signed by itself
 	MethodRequester = "requester" // no proof and no operator: the side that asked took its question back, which is only ever a no
 )
 

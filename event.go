@@ -70,14 +70,23 @@ const (
 	EventCommitment EventType = "COMMITMENT_UNLOCKED"
 	// what an action did in a throw-away copy, for whoever decides about it
 	EventDryRun         EventType = "DRY_RUN"
-	EventAccess         EventType = "admin_access_event" // an operator reads what is kept sealed (MACE)
-	EventArchive        EventType = "LOG_ARCHIVE"        // the content of old entries is in an archive and leaves the store
-	EventShadow         EventType = "RULESET_SHADOW"     // a ruleset decides beside the one in force, or no more
-	EventPromotion      EventType = "RULESET_PROMOTION"  // an operator orders that it be the one in force
-	EventInstalled      EventType = "HOOK_INSTALLED"     // where a harness calls Interlock was registered, or taken out
-	EventReplayRequest  EventType = "REPLAY_REQUEST"     // an operator has recorded decisions made again (MACE)
-	EventReplayResult   EventType = "REPLAY_RESULT"      // what came of that (MACE)
-	EventTokenIssued    EventType = "TOKEN_ISSUED"       // a confirmation token (MCP-AQL)
+	EventAccess         EventType = "admin_access_event"       // an operator reads what is kept sealed (MACE)
+	EventArchive        EventType = "LOG_ARCHIVE"              // the content of old entries is in an archive and leaves the store
+	EventShadow         EventType = "RULESET_SHADOW"           // a ruleset decides beside the one in force, or no more
+	EventPromotion      EventType = "RULESET_PROMOTION"        // an operator orders that it be the one in force
+	EventInstalled      EventType = "HOOK_INSTALLED"           // where a harness calls Interlock was registered, or taken out
+	EventReplayRequest  EventType = "REPLAY_REQUEST"           // an operator has recorded decisions made again (MACE)
+	EventReplayResult   EventType = "REPLAY_RESULT"            // what came of that (MACE)
+	EventActionRequest  EventType = "ACTION_REQUEST"           // somebody asks for an act of governance (MACE)
+	EventVote           EventType = "COUNCIL_VOTE"             // one member's signed vote on a request (MACE)
+	EventActionStatus   EventType = "ACTION_REQUEST_STATUS"    // a request goes from one status to another (MACE)
+	EventExecuted       EventType = "executed_event"           // what was approved was carried out (MACE)
+	EventOverride       EventType = "EMERGENCY_OVERRIDE"       // a superadmin and an admin tighten at once (MACE)
+	EventReview         EventType = "EMERGENCY_REVIEW"         // the council's review of that: pending, ratified or rejected (MACE)
+	EventReviewOverdue  EventType = "EMERGENCY_REVIEW_OVERDUE" // nobody has looked at it in time (MACE)
+	EventPause          EventType = "SYSTEM_PAUSE"             // no agent may begin anything (MACE)
+	EventResume         EventType = "SYSTEM_RESUME"            // an admin's order ends that (MACE)
+	EventTokenIssued    EventType = "TOKEN_ISSUED"             // a confirmation token (MCP-AQL)
 	EventTokenValidated EventType = "TOKEN_VALIDATED"
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
 	EventTokenRevoked   EventType = "TOKEN_REVOKED"
@@ -114,6 +123,8 @@ func EventTypes() []EventType {
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
 		EventMessage, EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult, EventRedteam, EventReport, EventTriage,
+		EventActionRequest, EventVote, EventActionStatus, EventExecuted, EventOverride, EventReview, EventReviewOverdue,
+		EventPause, EventResume,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
 		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit}
 }

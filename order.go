@@ -69,6 +69,16 @@ const (
 	VerbMend Verb = "mend"
 	// say yes, as the first of two teams, to what weakens how actions are classified; Subject names that by its digest; loosens
 	VerbSecond Verb = "second"
+	// ask for an act of governance; Subject is its type, Detail the rest; permits nothing
+	VerbRequest Verb = "request"
+	// vote on a request; Subject is its id, Detail names what was shown and what is voted; loosens
+	VerbVote Verb = "vote"
+	// take one's own request back; Subject is its id
+	VerbWithdraw Verb = "withdraw-request"
+	// begin to carry an approved request out, or tell how that ended; Subject is its id, Detail executing, executed or failed; loosens
+	VerbExecute Verb = "execute-request"
+	VerbPause   Verb = "pause"  // let no agent begin anything; Subject is [PauseSubject]; tightens
+	VerbResume  Verb = "resume" // end that; Subject likewise; loosens
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens
@@ -85,6 +95,9 @@ const MendSubject = "store"
 
 // KillSubject is what orders to stop everything, and to let it go on, are about.
 const KillSubject = "everything"
+
+// PauseSubject is what orders to pause intake, and to resume it, are about.
+const PauseSubject = "intake"
 
 // An Order is an operator's act other than the answer to a request. It counts only with a proof over its
 // statement, see package quorum.

@@ -231,6 +231,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Owner:        account.Name(),
 		ApprovalTTL:  time.Duration(c.ApprovalTTL),
 		CodeTTL:      time.Duration(c.CodeTTL),
+		Council:      c.Council.Terms(),
 		MaxQuestions: c.MaxQuestions, TellUserAfter: c.TellUserAfter,
 		Alert:        raise,
 		Record:       settled.record(Recorder(c)),

@@ -12,7 +12,7 @@ func helpGroups() []helpGroup {
 	return []helpGroup{
 		{"Begin:", []string{"setup", "install", "uninstall", "doctor", "up"}},
 		{"Try and run:", []string{"check", "exec"}},
-		{"Answer:", []string{"pending", "approve", "deny", "allow", "watch", "block", "grant", "channels"}},
+		{"Answer:", []string{"pending", "approve", "deny", "request", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci", "redteam"}},
 		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},

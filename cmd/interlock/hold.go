@@ -18,6 +18,9 @@ type holdCommand struct {
 	List  holdList  `cmd:"" default:"withargs" help:"List what is held, why and since when."`
 	Set   holdSet   `cmd:"" help:"Report that a snapshot can't be trusted: nothing is decided or made again under it."`
 	Clear holdClear `cmd:"" help:"End a hold."`
+
+	Pause  holdPause  `cmd:"" help:"Pause intake: no agent begins anything."`
+	Resume holdResume `cmd:"" help:"End that pause."`
 }
 
 type holdList struct {
@@ -109,6 +112,35 @@ func (c *holdClear) Run(p *program) error {
 	return holdOrder(p, c.orderFlags, interlock.VerbClearHold, c.What, c.Reason, "%s is held no more, by order of %s")
 }
 
+type holdPause struct {
+	orderFlags
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// Help is what `interlock hold pause --help` adds.
+func (holdPause) Help() string {
+	return "An admin's signed order, recorded as SYSTEM_PAUSE. Every action that is proposed from then on is denied; what was let through\n" +
+		"before goes on to its end. interlock kill stops that as well."
+}
+
+// Run pauses intake.
+func (c *holdPause) Run(p *program) error {
+	return holdOrder(p, c.orderFlags, interlock.VerbPause, interlock.PauseSubject, c.Reason, "%s is paused by order of %s")
+}
+
+type holdResume struct {
+	orderFlags
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// Help is what `interlock hold resume --help` adds.
+func (holdResume) Help() string { return "An admin's signed order, recorded as SYSTEM_RESUME." }
+
+// Run lets intake go on.
+func (c *holdResume) Run(p *program) error {
+	return holdOrder(p, c.orderFlags, interlock.VerbResume, interlock.PauseSubject, c.Reason, "%s goes on by order of %s")
+}
+
 func holdOrder(p *program, who orderFlags, verb interlock.Verb, what, reason, did string) error {
 	backend, err := p.open()
 	if err != nil {
@@ -167,7 +199,7 @@ func heldIn(p *program, opened *store.Store) (func(scope ledger.HoldScope, key s
 		names[holds[n].Name()] = true
 	}
 	return func(scope ledger.HoldScope, key string) bool {
-		return len(names) > 0 && names[ledger.HoldName(scope, key)]
+		return len(names) > 0 && (names[ledger.HoldName(scope, key)] || names[ledger.HoldName(ledger.HoldReplays, ledger.HoldAll)])
 	}, nil
 }
 

@@ -65,6 +65,7 @@ type commands struct {
 	Digest      digestCommand      `cmd:"" help:"Sum up what was decided, what was new and what moved within a day."`
 	Anomaly     anomalyCommand     `cmd:"" help:"Show how unusual what agents do is, against what they did before."`
 	Rollback    rollbackCommand    `cmd:"" help:"Say what has to be undone of a compromised agent and all downstream, and record how that goes."`
+	Request     requestCommand     `cmd:"" help:"Ask for acts of governance, vote on them, and carry out what is approved."`
 	Hold        holdCommand        `cmd:"" help:"List, set and clear holds: nothing is decided or made again under what is held."`
 	Report      reportCommand      `cmd:"" help:"Record what somebody reports to be wrong, list it, say what becomes of it."`
 	Audit       auditCommand       `cmd:"" help:"Read, prove, verify and export the log."`

@@ -133,7 +133,7 @@ func (c *upCommand) Run(p *program) error {
 		Logger: logger, Now: p.now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
+		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Actions: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
 		Metrics: withOwed(backend, pagesOf(told.page, judged.page)), LogForPeople: alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {

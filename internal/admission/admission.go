@@ -302,6 +302,8 @@ type Config struct {
 	JudgeLater JudgeLater
 	// optional: the log, for finding what is unusual in it; without it nobody looks
 	Log Log
+	// the constants of governance; what is zero is as [DefaultCouncil] has it
+	Council interlock.CouncilTerms
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
 }

@@ -44,7 +44,7 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	}
 	recorded += lapsed
 	for _, look := range []func(context.Context, time.Time) (int, error){a.proposalDue, a.loseSilent, a.moveDue,
-		a.pauseDue, a.healDue, a.expireMessages, a.remind,
+		a.pauseDue, a.healDue, a.countDue, a.expireMessages, a.remind,
 		func(ctx context.Context, _ time.Time) (int, error) { return a.Oversee(ctx) }} {
 		moved, err := look(ctx, now)
 		if recorded += moved; err != nil {

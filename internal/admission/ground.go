@@ -170,6 +170,11 @@ func wordOf(value any, to *names) {
 				to.add(approval.Operator)
 			}
 		}
+		if v.Ballot != nil {
+			for _, e := range v.Ballot.Roster {
+				to.add(e.Name)
+			}
+		}
 	}
 }
 

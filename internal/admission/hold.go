@@ -135,6 +135,13 @@ func findHold(_ *Admission, c *carrying) error {
 	if !stands {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "no hold with this name stands; `interlock hold list` lists them")
 	}
+	if h.Name() == ledger.IntakeName {
+		return interlock.Errorf(interlock.CodeInvalid, "subject", "a pause ends by: interlock hold resume")
+	}
+	if h.Cause == interlock.EventOverride {
+		return interlock.Errorf(interlock.CodeUnauthorized, "operator",
+			"an emergency override halted this, and the council clears it: interlock request create force_halt_clear --target %s", h.Name())
+	}
 	if h.OnActors() {
 		return interlock.Errorf(interlock.CodeInvalid, "subject",
 			"this is a phase or a breaker, which goes back one step at a time: `interlock phase set` and `interlock breaker reset` do that")

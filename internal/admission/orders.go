@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,12 @@ func deeds() map[interlock.Verb]deed {
 		interlock.VerbAddAgent:         {reads: readPeople, do: (*Admission).addAgent},
 		interlock.VerbRevoke:           {reads: readPeople, do: (*Admission).revoke},
 		interlock.VerbWeakKeys:         {reads: readWeakKeys, do: (*Admission).setWeakKeys},
+		interlock.VerbRequest:          {reads: readAsked, do: (*Admission).requestAction},
+		interlock.VerbVote:             {reads: readVoted, find: findVoted, do: (*Admission).vote},
+		interlock.VerbWithdraw:         {reads: readAction, find: findAction, do: (*Admission).withdraw},
+		interlock.VerbExecute:          {reads: readAction, find: findAction, do: (*Admission).execute},
+		interlock.VerbPause:            {reads: readIntake, find: findIntake, do: (*Admission).pauseIntake},
+		interlock.VerbResume:           {reads: readIntake, find: findIntake, do: (*Admission).resumeIntake},
 		interlock.VerbMend:             {find: (*Admission).findMend, do: (*Admission).mend},
 		interlock.VerbReadSealed:       {do: (*Admission).readSealed},
 		interlock.VerbHold:             {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
@@ -80,6 +87,9 @@ type Carried struct {
 	Code      string               // of [interlock.VerbNewCode], for whoever gave the order and nobody else
 	Expires   time.Time            // when it does
 	Candidate ledger.CandidateBody // of [interlock.VerbPromoteRules]: what was put into force
+
+	Request  interlock.ActionRequest   // of orders about requests: what it is now
+	Question interlock.ApprovalRequest // of a vote on a question of an agent's: likewise
 }
 
 // carrying is an order that is being carried out.
@@ -89,6 +99,9 @@ type carrying struct {
 	now      time.Time
 	change   ledger.Change
 	done     Carried
+
+	permitted []ledger.Row   // the request that the council approved, which the order uses up
+	steps     []ledger.Draft // its events
 }
 
 // CarryOut carries out an operator's order. A door for orders of one kind names it, so that no other comes through.
@@ -141,9 +154,16 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 	if err := a.mayBeWeak(ctx, c.Weak); err != nil {
 		return err
 	}
+	if err := a.byCouncil(ctx, c); err != nil {
+		return err
+	}
 	if err := deed.do(a, ctx, c); err != nil {
 		return err
 	}
+	if len(c.steps) > 0 { // that it was begun stands before what it did, and that it ended behind
+		c.change.Events = slices.Concat(c.steps[:1], c.change.Events, c.steps[1:])
+	}
+	c.change.Writes = append(c.change.Writes, c.permitted...)
 	c.change.Writes = append(c.change.Writes, ledger.Once(c.Order))
 	return nil
 }
@@ -207,6 +227,21 @@ func (a *Admission) orderGround(d deed, given quorum.Given) func(context.Context
 		about(given.About)
 		for _, c := range g.Challenges { // in any order: all are loaded
 			about(c.Requester)
+		}
+		for _, r := range g.Requests { // in any order: all are loaded
+			about(r.Requester)
+		}
+		var refs []ledger.Ref
+		for _, name := range slices.Sorted(maps.Keys(g.Others[ledger.ActionRequest])) {
+			r, _ := g.Action(name)
+			about(r.Requester)
+			refs = append(refs, effectRefs(r)...)
+		}
+		if len(refs) > 0 {
+			g.reads = append(g.reads, refs...)
+			if err := a.extend(ctx, load, &g, new(names), refs); err != nil {
+				return g, err
+			}
 		}
 		if err := more(ledger.Agent, agents); err != nil {
 			return g, err

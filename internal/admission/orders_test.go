@@ -212,6 +212,43 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(h.committed()[0].Name, "")
 	},
+	interlock.VerbRequest: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := council(t)
+		h.employ("another-admin", quorum.RoleAdmin)
+		detail, err := admission.Detail(admission.RequestTerms{Target: "on"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about("maintenance_toggle", detail)
+	},
+	interlock.VerbVote: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := council(t)
+		h.employ("a-admin", quorum.RoleAdmin)
+		r := h.asks("maintenance_toggle", "on", "member-0")
+		return h, h.about(r.ID, h.ballot(r.ID, quorum.VoteApprove, "a-admin").Detail)
+	},
+	interlock.VerbWithdraw: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := council(t)
+		h.employ("a-viewer", quorum.RoleViewer)
+		return h, h.about(h.asks("maintenance_toggle", "on", "a-viewer").ID, "")
+	},
+	interlock.VerbExecute: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := council(t)
+		r := h.asks("maintenance_toggle", "on", "member-0")
+		h.votes(r.ID, quorum.VoteApprove, "ada")
+		return h, h.about(r.ID, string(interlock.ActionExecuting))
+	},
+	interlock.VerbPause: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t)
+		return h, h.about(interlock.PauseSubject, "")
+	},
+	interlock.VerbResume: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := council(t)
+		if _, err := h.CarryOut(t.Context(), h.signs(interlock.VerbPause, interlock.PauseSubject, "", "x", "ada")); err != nil {
+			t.Fatal(err)
+		}
+		return h, h.about(interlock.PauseSubject, "")
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

@@ -112,6 +112,12 @@ func phased(over []ledger.HoldBody, act phase.Act, tier int, now time.Time) (fou
 			}
 			continue
 		}
+		if h.Name() == ledger.IntakeName {
+			found = append(found, interlock.Finding{Gate: "hold", Rule: "hold.intake", Layer: 1, Verdict: interlock.Deny,
+				Reason:     string(interlock.EventPause) + ": an admin has paused intake, and nothing new is let through",
+				Suggestion: "wait; an admin lets things go on with: interlock hold resume"})
+			continue
+		}
 		if h.Backup != nil {
 			if f, objects := phase.ObjectBackup(h.Name(), h.Since, h.Hold, act, now); objects {
 				found = append(found, f)

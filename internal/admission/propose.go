@@ -315,6 +315,9 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			return change, false, err
 		}
 		if answer.Request = id; open != nil {
+			if err := a.seatCouncil(ctx, open, standing.Agents); err != nil {
+				return change, false, err
+			}
 			change.Writes, opened = append(ledger.Rows(*open), p.first.asked(open)...), true
 		}
 	}

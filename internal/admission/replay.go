@@ -18,12 +18,17 @@ func (a *Admission) BeginReplay(ctx context.Context, mode quorum.ReplayMode, wha
 	for _, order := range orders {
 		operators.add(order.Operator)
 	}
-	var reads []ledger.Ref
+	halted := ledger.HoldName(ledger.HoldReplays, ledger.HoldAll)
+	reads := []ledger.Ref{key(ledger.Hold, halted)}
 	for _, name := range operators {
 		reads = append(reads, key(ledger.Operator, name))
 	}
 	receipt, err = a.commitOn(ctx, false, a.rows(reads...), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
+		if _, stands := standing.Others[ledger.Hold][halted]; stands {
+			return change, interlock.Errorf(interlock.CodeConflict, "subject",
+				"all replays are halted by an emergency override; the council clears %s (%s)", halted, quorum.ActClearHalt)
+		}
 		record := auditlog.ReplayRequestRecord{Mode: string(mode), What: what}
 		for _, order := range orders {
 			if strings.TrimSpace(order.Reason) == "" {

@@ -181,3 +181,15 @@ func TestRefuseSettings(t *testing.T) {
 		t.Errorf("%d events after another day", n)
 	}
 }
+
+// settingsGiven is the order that settingsAre would give.
+func (h *house) settingsGiven(operator, mode string, private func(string) bool) (given quorum.Given) {
+	h.t.Helper()
+	detail, aside, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(mode)}, private)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	given = h.about(admission.SettingsSubject, detail)(operator)
+	given.Verb, given.Aside = interlock.VerbAdoptSettings, aside
+	return given
+}

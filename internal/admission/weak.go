@@ -91,5 +91,12 @@ func (a *Admission) recheck(ctx context.Context, request interlock.ApprovalReque
 			return err
 		}
 	}
+	if request.Ballot != nil {
+		for _, vote := range request.Ballot.Votes {
+			if err := a.mayBeWeak(ctx, vote.Weak); err != nil {
+				return err
+			}
+		}
+	}
 	return quorum.Recheck(request, standing.Operators, standing.Agents, a.config.Verify, now)
 }

@@ -101,7 +101,9 @@ func governs(kind interlock.EventType) bool {
 		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,
 		interlock.EventGroundRules,
 		interlock.EventRedteam, interlock.EventReport, interlock.EventTriage,
-		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult:
+		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult,
+		interlock.EventActionRequest, interlock.EventVote, interlock.EventActionStatus, interlock.EventExecuted, interlock.EventOverride,
+		interlock.EventReview, interlock.EventReviewOverdue, interlock.EventPause, interlock.EventResume:
 		return true
 	default:
 		return false
@@ -282,7 +284,8 @@ func checkDraft(d *ledger.Draft) error {
 		}
 	}
 	for _, c := range d.Type {
-		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess { // which MACE writes in lower case
+		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess &&
+			d.Type != interlock.EventExecuted { // which MACE writes in lower case
 			return fmt.Errorf("auditlog: %.40q is not an event type", d.Type)
 		}
 	}

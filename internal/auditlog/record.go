@@ -345,6 +345,7 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 	r.Request.Display, r.Request.Reason = c.text("display", r.Request.Display), c.text("reason", r.Request.Reason)
 	r.Approval.Reason = c.text("approval", r.Approval.Reason)
 	r.Request.Approval = nil // it stands beside
+	r.Request.Ballot = withoutVotes(r.Request.Ballot)
 	return payload("an approval", struct {
 		Request  interlock.ApprovalRequest `json:"request"`
 		Approval interlock.Approval        `json:"approval"`

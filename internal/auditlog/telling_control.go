@@ -32,6 +32,21 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.add("root_cause", "what", "by")
 	case interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd:
 		t.rollback(kind)
+	case interlock.EventActionRequest, interlock.EventVote, interlock.EventActionStatus, interlock.EventExecuted, interlock.EventOverride,
+		interlock.EventReview, interlock.EventReviewOverdue:
+		t.say(t.text("request_id"))
+		t.add("action", "type", "target")
+		t.say(t.text("vote"))
+		if from, to := t.text("from"), t.text("status"); from != "" {
+			t.say(from + " to " + to)
+		} else {
+			t.say(to)
+		}
+		t.say(t.text("why"))
+		t.order()
+	case interlock.EventPause, interlock.EventResume:
+		t.say(t.text("hold"))
+		t.order()
 	case interlock.EventSeconded:
 		t.say(t.text("subject"))
 		t.order()

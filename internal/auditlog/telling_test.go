@@ -17,6 +17,7 @@ func TestTelling(t *testing.T) {
 	when := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	order := interlock.Order{ID: "ord_1", Verb: interlock.VerbApproveTool, Subject: "notes", Operator: "olga", Reason: "read it", At: when}
 	request := interlock.ApprovalRequest{ID: "apr_1", Status: interlock.RequestPending, Requester: interlock.Requester{Agent: "claude"}}
+	upload := interlock.GovernedAction{Type: "code_upload", Target: "agent:claude"}
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	type record interface {
 		Payload() (json.RawMessage, error)
@@ -162,6 +163,16 @@ func TestTelling(t *testing.T) {
 			"pln_1 · run_1 · accepted · olga"}},
 		interlock.EventCommitment: {{auditlog.UnlockRecord{Commitment: ledger.CommitmentBody{Name: "cmt_1", Rule: "claim", Says: "pay"}, Order: order},
 			"cmt_1 · claim · pay · approve-tool · notes · olga · read it"}},
+		interlock.EventActionRequest: {{auditlog.ActionRecord{Request: "act_1", Action: upload, To: interlock.ActionPending, Why: "v2", Order: &order},
+			"act_1 · code_upload · agent:claude · pending · v2 · approve-tool · notes · olga · read it"}},
+		interlock.EventVote:           {{auditlog.ActionRecord{Request: "act_1", Action: upload, Vote: "reject", Why: "no tests"}, "act_1 · code_upload · agent:claude · reject · no tests"}},
+		interlock.EventActionStatus:   {{auditlog.ActionRecord{Request: "act_1", Action: upload, From: "pending", To: "approved"}, "act_1 · code_upload · agent:claude · pending to approved"}},
+		interlock.EventExecuted:       {{auditlog.ActionRecord{Request: "act_1", Action: upload, From: "executing", To: "executed"}, "act_1 · code_upload · agent:claude · executing to executed"}},
+		interlock.EventOverride:       {{auditlog.ActionRecord{Request: "act_1", Action: upload, Why: "a leak"}, "act_1 · code_upload · agent:claude · a leak"}},
+		interlock.EventReview:         {{auditlog.ActionRecord{Request: "act_2", Action: upload, Why: "ratified"}, "act_2 · code_upload · agent:claude · ratified"}},
+		interlock.EventReviewOverdue:  {{auditlog.ActionRecord{Request: "act_2", Action: upload, Why: "late"}, "act_2 · code_upload · agent:claude · late"}},
+		interlock.EventPause:          {{auditlog.HoldRecord{Name: "system:intake", Order: &order}, "system:intake · approve-tool · notes · olga · read it"}},
+		interlock.EventResume:         {{auditlog.HoldRecord{Name: "system:intake", Order: &order}, "system:intake · approve-tool · notes · olga · read it"}},
 		interlock.EventTokenIssued:    {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
 		interlock.EventTokenValidated: {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
 		interlock.EventTokenRejected:  {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},

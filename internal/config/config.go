@@ -75,6 +75,12 @@ type Config struct {
 	PushHosts []string `json:"push_hosts"`
 	// ApprovalTTL is how long a request waits and an approval lives, as a Go duration such as "1h". Default: 1h.
 	ApprovalTTL Duration `json:"approval_ttl"`
+	// Council has the constants of governance (see docs/council.md): `quorum`, how many votes that are no abstentions a decision of the
+	// council takes (default: 3); `vote_window`, in which votes count (24h); `request_timeout`, of a request as a whole (72h, no less
+	// than the window); `approval_wait`, before an admin's approval counts of which the council is told (24h); `review_window`, in
+	// which the council reviews an emergency override (72h); and `governs`, by which orders that change rules or settings take the
+	// council's approval as well (false).
+	Council Council `json:"council"`
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
 	// later contradicts something outside this machine's store. Default: none.
 	CheckpointTo []string `json:"checkpoint_to"`
@@ -309,6 +315,9 @@ func Load(home, file string) (Config, error) {
 		if rules := filepath.Join(home, "rules"); there(rules) || there(rules+".promoted") { // which is taking its place
 			c.Rules = rules
 		}
+	}
+	if err := c.Council.check(); err != nil {
+		return c, err
 	}
 	if c.TellUserAfter <= 0 || c.TellUserAfter > 16 {
 		return c, interlock.Errorf(interlock.CodeInvalid, "tell_user_after", "must be from 1 to 16")

@@ -85,7 +85,11 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 				return false // nobody has seen what it does
 			}
 		case interlock.ObligationDual:
-			if !r.NeedsTwo() || r.First == nil {
+			if (!r.NeedsTwo() || r.First == nil) && !byCouncil(r) {
+				return false
+			}
+		case interlock.ObligationCouncil:
+			if !byCouncil(r) {
 				return false
 			}
 		case interlock.ObligationAdmin, interlock.ObligationApprovers:
@@ -98,6 +102,11 @@ func discharges(r *interlock.ApprovalRequest, obligations []interlock.Obligation
 		}
 	}
 	return true
+}
+
+// byCouncil reports whether it is the council that said yes; package quorum counts its votes where that is used.
+func byCouncil(r *interlock.ApprovalRequest) bool {
+	return r.Approval.Method == interlock.MethodCouncil && r.Ballot != nil && hasObligation(r.Obligations, interlock.ObligationCouncil)
 }
 
 // granted returns the id of the standing grant that answers the Ask. It must be in force for this agent under this ruleset,

@@ -10,7 +10,8 @@ import (
 // governed are the paths behind which other products answer approvals, change rules or identities, or stop the system.
 // Here nothing is behind them: they exist so that a try is refused and recorded as what it is, not as a wrong path.
 var governed = []string{"approvals", "approve", "deny", "pending", "requests", "vote", "verify", "operators", "agents",
-	"keys", "rules", "rulesets", "mode", "profile", "pause", "resume", "kill", "quarantine", "phase", "override"}
+	"keys", "rules", "rulesets", "mode", "profile", "pause", "resume", "kill", "quarantine", "phase", "override",
+	"actionrequest", "superadmin", "governance"}
 
 func governs(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/v1/")

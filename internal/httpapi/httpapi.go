@@ -151,6 +151,8 @@ type Config struct {
 	Messages Messages
 	// optional: takes in what agents and others report to be wrong
 	Reports Reports
+	// optional: takes requests for acts of governance
+	Actions Actions
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: what may be known of the world where the user of that number asks, for the agents' door
@@ -283,12 +285,13 @@ const (
 	routeKeep
 	routePlans
 	routeReport
+	routeActionRequest
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans", "safety_report"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans", "safety_report", "actionrequest"}
 
 func routeOf(path string) route {
 	switch path {
@@ -300,6 +303,8 @@ func routeOf(path string) route {
 		return routeHeard
 	case "/v1/runs":
 		return routeRuns
+	case "/v1/actionrequest/create":
+		return routeActionRequest
 	case "/v1/messages":
 		return routeMessages
 	case "/v1/messages/waiting":
@@ -375,7 +380,7 @@ func (x *exchange) serve() {
 		x.status = seen.status
 		return
 	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans, routeReport:
+		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans, routeReport, routeActionRequest:
 		method = http.MethodPost
 	case routeKeep:
 		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
@@ -444,6 +449,8 @@ func (x *exchange) hand() {
 		x.messages()
 	case routeReport:
 		x.report()
+	case routeActionRequest:
+		x.actionRequest()
 	case routeWhatIf:
 		x.whatIf()
 	case routeShadow:

@@ -84,6 +84,8 @@ func operations() []operation {
 		{path: "/v1/messages/{id}/acknowledge", method: "post", id: "acknowledgeMessage", body: typeOf[receiveBody](),
 			answer: typeOf[acknowledgedAnswer](),
 			also:   []int{404, 409}, about: "Say that a message was dealt with: its content is kept no longer."},
+		{path: "/v1/actionrequest/create", method: "post", id: "createActionRequest", body: typeOf[actionBody](), answer: typeOf[actionAnswer](),
+			also: []int{409, 429}, about: "Ask for an act of governance. Agents ask; people vote on it and carry it out."},
 		{path: "/v1/runs/{id}/checkpoints", method: "post", id: "keepCheckpoint", body: typeOf[checkpointBody](), answer: typeOf[interlock.RunKept](),
 			also: []int{404, 409}, about: "Keep what a run is at, typed, before its context is rotated. The first one fixes its constraints."},
 		{path: "/v1/runs/{id}/checkpoints", method: "get", id: "resumeCheckpoint", answer: typeOf[interlock.RunKept](), also: []int{404},

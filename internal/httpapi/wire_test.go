@@ -84,7 +84,7 @@ func newHouse(t testing.TB, limits httpapi.Limits, edit ...func(*httpapi.Config)
 		Build:  httpapi.Build{Version: "1.2.3", Revision: "abc", Go: "go1"},
 		Rules:  func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
 		Waits:  backend, Runs: backend, Telemetry: backend,
-		UsageAgent: func(token string) (string, bool) { return "claude", token == "ilu_claude" }, Messages: backend, Reports: backend,
+		UsageAgent: func(token string) (string, bool) { return "claude", token == "ilu_claude" }, Messages: backend, Reports: backend, Actions: backend,
 	}
 	for _, change := range edit {
 		change(&config)

@@ -40,7 +40,10 @@ func requestAbout(r interlock.ApprovalRequest) About {
 	about := About{Key: r.ID,
 		Marks: under(nano(r.Created), By(who.Agent, who.Principal), Is(""), Is(r.Status)),
 		Binds: r.Approval != nil && (r.Status == interlock.RequestApproved || r.Status == interlock.RequestDenied) ||
-			r.Status == interlock.RequestPending && r.First != nil}
+			r.Status == interlock.RequestPending && (r.First != nil || r.Ballot != nil && len(r.Ballot.Votes) > 0)}
+	if r.Ballot != nil && r.Status == interlock.RequestPending {
+		about.Marks = appendMarks(about.Marks, nano(r.Ballot.Closes), BallotDue)
+	}
 	if r.Harness && r.Status == interlock.RequestPending { // it does not wait for an operator, and is not counted with those that do
 		about.Marks[slices.IndexFunc(about.Marks, func(m Mark) bool { return m.Name == Is(r.Status) })].Name = Harnessed
 	}

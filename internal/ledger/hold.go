@@ -18,7 +18,19 @@ const (
 	HoldRuleset  HoldScope = "ruleset"  // a ruleset, by its digest
 	HoldManifest HoldScope = "manifest" // the snapshots that a manifest names, by the manifest's digest
 	HoldEvent    HoldScope = "event"    // what one recorded decision was made from, by the id of its event
+
+	HoldReplays   HoldScope = "replays"   // every replay; its key is all
+	HoldSnapshots HoldScope = "snapshots" // that rules and settings become others; its key is all
 )
+
+// The keys of holds of which there is one.
+const (
+	HoldAll    = "all"
+	HoldIntake = "intake" // of [HoldSystem]: no agent begins anything
+)
+
+// IntakeName is the name of the hold by which an admin has paused intake.
+const IntakeName = string(HoldSystem) + ":" + HoldIntake
 
 // The scopes of holds on those who act: see package phase. A breaker's hold has as its key what it guards, such as agent:builder.
 const (
@@ -95,6 +107,8 @@ func (h *HoldBody) State() string {
 	switch {
 	case !h.OnActors():
 		return ""
+	case h.Name() == IntakeName:
+		return "intake paused"
 	case h.Breaker != nil:
 		return "breaker " + h.Breaker.State
 	case h.Backup != nil:

@@ -54,6 +54,8 @@ const (
 	Owed         = "owed"          // that a judge is still to be asked about an action that was let through
 	FirstUse     = "first_use"     // that agents of a type use a tool, or that somebody is asked whether they may
 
+	ActionRequest = "action_request" // that somebody asks for an act of governance, and who voted how
+
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
 
@@ -231,6 +233,8 @@ func Kinds() []Kind {
 			body: of(aliveAbout, nil, nil)},
 		{Name: Checkpoint, Writer: ByAction, Proved: "", Lives: "for ever, the newest of each run",
 			body: of(checkpointAbout, nil, checkpointInto), next: checkpointNext, owner: checkpointOwner},
+		{Name: ActionRequest, Writer: ByAction, Proved: "the signatures of its votes", Lives: "for ever",
+			body: of(actionAbout, nil, actionInto), next: actionNext, owner: actionOwner},
 		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
 			next: holdNext, owner: holdOwner},
 		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},

@@ -31,6 +31,7 @@ const (
 	ownerCommitment  = "commitment\x00"
 	ownerBaseline    = "baseline\x00"
 	ownerOwed        = "owed\x00"
+	ownerAction      = "action request\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
@@ -130,6 +131,8 @@ func (b Book) OwnerOf(ref Ref) string {
 			return ownerCommitment + ref.Key
 		case Baseline:
 			return ownerBaseline + ref.Key
+		case ActionRequest:
+			return ownerAction + ref.Key
 		case RunCount:
 			return ownerTally + ref.Key
 		case Rollback, RollbackStep:

@@ -192,6 +192,8 @@ func requestNext(before, after any, now time.Time) error {
 	case is.Warned > was.Warned && is.Status == interlock.RequestPending:
 		was.Warned = is.Warned
 		return same(was, is)
+	case requestStands(was) && opens && was.Ballot != nil && is.Ballot != nil && len(is.Ballot.Votes) == len(was.Ballot.Votes)+1:
+		return votedNext(was, is)
 	case opens:
 		return moved(Request, "it exists already")
 	case is.Status == interlock.RequestSettled:
@@ -213,8 +215,26 @@ func requestNext(before, after any, now time.Time) error {
 		return moved(Request, "it has expired")
 	case answer == nil || answer.Verdict != interlock.Allow && answer.Verdict != interlock.Deny:
 		return interlock.Errorf(interlock.CodeInvalid, "change", "an approval says allow or deny")
+	case answer.Method == interlock.MethodCouncil:
+		was.Approval, was.Status = is.Approval, interlock.RequestDenied
+		if answer.Verdict == interlock.Allow {
+			was.Status = interlock.RequestApproved
+		}
+		return votedNext(was, is)
 	}
 	return same(was.Answered(*answer), is)
+}
+
+// votedNext lets a request of the council's go on with one more vote or none, and nothing else of its ballot become another.
+func votedNext(was, is interlock.ApprovalRequest) error {
+	if was.Ballot == nil || is.Ballot == nil || len(is.Ballot.Votes)-len(was.Ballot.Votes) > 1 ||
+		len(is.Ballot.Votes) < len(was.Ballot.Votes) {
+		return moved(Request, "its votes are others than were given")
+	}
+	ballot := *was.Ballot
+	ballot.Votes = append(slices.Clone(ballot.Votes), is.Ballot.Votes[len(ballot.Votes):]...)
+	was.Ballot = &ballot
+	return same(was, is)
 }
 
 // settledNext lets a question that a harness put to its own user be settled, and lets what became of the call be told after
@@ -261,6 +281,8 @@ func Rows(values ...any) []Row {
 			r.Kind, r.Key = Operator, v.Name
 		case interlock.ApprovalRequest:
 			r.Kind, r.Key = Request, v.ID
+		case interlock.ActionRequest:
+			r.Kind, r.Key = ActionRequest, v.ID
 		case interlock.Suppression:
 			r.Kind, r.Key = Order, v.ID
 		case interlock.Challenge:

@@ -167,6 +167,9 @@ func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.Opera
 	if req.Status != interlock.RequestApproved || req.Approval == nil || req.Approval.Verdict != interlock.Allow {
 		return refuse(interlock.CodeUnauthorized, "request", "the request carries no approval")
 	}
+	if req.Owes(interlock.ObligationCouncil) {
+		return recheckCouncil(req, operators, agents, verify, now)
+	}
 	pending := req
 	pending.Status = interlock.RequestPending
 	if req.NeedsTwo() {
@@ -180,6 +183,38 @@ func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.Opera
 		}
 	}
 	return Check(pending, *req.Approval, operators, agents, verify, now)
+}
+
+// recheckCouncil is [Recheck] of what the council said yes to: its votes are counted anew, and by what they were cast on. It
+// discharges what it outranks, and nothing that names somebody else or a test.
+func recheckCouncil(req interlock.ApprovalRequest, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
+	verify Verifier, now time.Time) error {
+	if req.Ballot == nil || req.Approval.Method != interlock.MethodCouncil || req.Ballot.Approval != interlock.ApprovalCouncil {
+		return refuse(interlock.CodeUnauthorized, "request", "this request needs a quorum of the council, and carries no votes")
+	}
+	if !now.Before(req.Expires) {
+		return refuse(interlock.CodeExpired, "request", "the request has expired; propose the action again")
+	}
+	if err := councilDischarges(req.Obligations); err != nil {
+		return err
+	}
+	if c := CountBallot(OfRequest(req), *req.Ballot, operators, agents, verify, now); c.Status != interlock.ActionApproved {
+		return refuse(interlock.CodeUnauthorized, "request", "the council's votes on this request do not count any more")
+	}
+	return nil
+}
+
+// councilDischarges refuses what a quorum of the council can't discharge by its votes.
+func councilDischarges(obligations []interlock.Obligation) error {
+	for _, o := range obligations {
+		switch o.Type {
+		case interlock.ObligationConfirm, interlock.ObligationRedact, interlock.ObligationSandbox, interlock.ObligationWithin,
+			interlock.ObligationAdmin, interlock.ObligationDual, interlock.ObligationCouncil:
+		default:
+			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition the council can't discharge: "+o.Type)
+		}
+	}
+	return nil
 }
 
 // MayAnswer reports whether this operator is one whose signature would count for req, before anything is signed.
@@ -293,7 +328,8 @@ func checkObligations(obligations []interlock.Obligation, operator interlock.Ope
 		case interlock.ObligationDual: // one yes of two; see checkSecond
 		case interlock.ObligationDryRun: // a yes names it; see Tried
 		case interlock.ObligationCouncil:
-			return refuse(interlock.CodeUnauthorized, "request", "one operator's signature is not enough for this request")
+			return refuse(interlock.CodeUnauthorized, "request",
+				"one operator's signature is not enough for this request; the council votes on it: interlock request vote ID")
 		default: // also a cooldown, until something enforces it
 			return refuse(interlock.CodeUnauthorized, "request", "the request carries a condition no operator can discharge")
 		}

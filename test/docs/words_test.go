@@ -27,6 +27,7 @@ var sameWord = map[string]string{
 	"Plans": "plan", "PlanRequest": "plan", "PlannedStep": "plan", "PlanStatus": "plan", "PlanRemark": "plan", "StepView": "plan",
 	"Runs": "run", "RunCheckpoint": "run", "RunConstraint": "run", "RunConstraintKind": "run", "RunKept": "run", "Checkpoints": "run",
 	"JudgeSubject": "judge", "JudgeQuestion": "judge", "Judgment": "judge", "JudgeFailure": "judge", "JudgeIdentity": "judge",
+	"ActionRequest": "request", "ActionStatus": "request", "GovernedAction": "request", "Elector": "ballot", "CouncilTerms": "council",
 	"SettledBy": "settled", "Settlement": "settled",
 }
 

@@ -53,7 +53,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 			From: "bot", To: "bat"}},
 		ledger.OwedBody{Event: "e", At: storagetest.Now}, ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: storagetest.Now},
 		ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: storagetest.Now},
-		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: storagetest.Now}, ledger.BaselineBody{Name: "bas_1", At: storagetest.Now})
+		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: storagetest.Now}, ledger.BaselineBody{Name: "bas_1", At: storagetest.Now},
+		interlock.ActionRequest{ID: "act_1", Status: interlock.ActionPending, Created: storagetest.Now, Expires: storagetest.Now})
 	c := storagetest.Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -107,6 +108,7 @@ func decided() []ledger.Ref {
 		{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb")}, {Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb")},
 		{Kind: ledger.FirstUse, Key: ledger.FirstUseKey("clerk", "tool refund")}, {Kind: ledger.Owed, Key: "e"},
 		{Kind: ledger.Plan, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Commitment, Key: "cmt_1"}, {Kind: ledger.Baseline, Key: "bas_1"},
+		{Kind: ledger.ActionRequest, Key: "act_1"},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -145,7 +147,8 @@ func TestEditsOfWhatStands(t *testing.T) {
 		ledger.Rollback: "rb", ledger.RollbackStep: ledger.RollbackStepKey("rb", 1), ledger.Message: "m",
 		ledger.FirstUse: ledger.FirstUseKey("clerk", "tool refund"), ledger.Owed: "e",
 		ledger.Plan: ledger.RunKey("bot", "r"), ledger.Commitment: "cmt_1", ledger.Baseline: "bas_1",
-		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
+		ledger.ActionRequest: "act_1",
+		ledger.Definition:    ledger.DefinitionOf("files", "read", "sha256:01").Key}
 	book := ledger.NewBook()
 	for _, kind := range ledger.Kinds() {
 		if book.Proved(kind.Name) != (keys[kind.Name] != "") {

@@ -93,6 +93,8 @@ func rows(t *testing.T, p Place) {
 			Agent: "agent"}),
 		row(t, ledger.Plan, ledger.RunKey("agent", "r"), interlock.Plan{ID: "pln_1", Agent: "agent", Run: "r", Created: Now}),
 		row(t, ledger.Commitment, "cmt_1", ledger.CommitmentBody{Name: "cmt_1", At: Now, Locked: Now}),
+		row(t, ledger.ActionRequest, "act_1", interlock.ActionRequest{ID: "act_1", Digest: "sha256:01", Status: interlock.ActionPending,
+			Created: Now, Expires: Now, Ballot: interlock.Ballot{Closes: Now}}),
 		row(t, ledger.Baseline, "bas_1", ledger.BaselineBody{Name: "bas_1", At: Now}),
 		row(t, ledger.RunCount, ledger.AgentTally("agent"), ledger.RunCountBody{Name: ledger.AgentTally("agent"), Seq: 1, Delegated: 1}),
 		row(t, ledger.Message, "m", ledger.MessageBody{Message: interlock.Message{ID: "m", From: "agent", To: "other",

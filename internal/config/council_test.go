@@ -1,0 +1,34 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"interlock"
+	"interlock/internal/config"
+)
+
+func TestCouncilSettings(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"council: {}", ""},
+		{"council: {quorum: 2, vote_window: 1h, request_timeout: 1h, approval_wait: 30m, review_window: 2h, governs: true}", ""},
+		{"council: {quorum: 1}", "council.quorum"},
+		{"council: {quorum: 26}", "council.quorum"},
+		{"council: {vote_window: 73h}", "council.request_timeout"},
+		{"council: {request_timeout: 23h}", "council.request_timeout"},
+		{"council: {approval_wait: 72h}", "council.approval_wait"},
+		{"council: {review_window: 1s}", "council.review_window"},
+		{"council: {members: 5}", "members"},
+	} {
+		_, err := config.Load(write(t, c.file+"\n"), "")
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.file, err, c.want)
+		}
+	}
+	got, err := config.Load(write(t, "council: {quorum: 4}\n"), "")
+	want := interlock.CouncilTerms{Quorum: 4, Window: 24 * time.Hour, Timeout: 72 * time.Hour, Wait: 24 * time.Hour, Review: 72 * time.Hour}
+	if err != nil || got.Council.Terms() != want {
+		t.Errorf("%+v, %v", got.Council.Terms(), err)
+	}
+}

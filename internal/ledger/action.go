@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"math"
+	"time"
+
+	"interlock"
+)
+
+// ActionIs is the mark of the action requests that have a status.
+func ActionIs(status interlock.ActionStatus) string { return "is\x00" + string(status) }
+
+// ActionFor is the mark of the action requests for one action that have not ended.
+func ActionFor(digest interlock.Digest) string { return "for\x00" + string(digest) }
+
+// ActionDue is the mark of the action requests that something becomes of at a time although nobody does anything.
+const ActionDue = "due"
+
+// ActionReviews is the mark of the reviews of emergency overrides that are late, by who gave the override.
+func ActionReviews(operator string) string { return "late\x00" + operator }
+
+// ActionReviewOf is the mark of the reviews of one emergency override.
+func ActionReviewOf(override string) string { return "review\x00" + override }
+
+// BallotDue is the mark of the approval requests whose votes are counted at a time.
+const BallotDue = "ballot"
+
+func actionAbout(r interlock.ActionRequest) About {
+	about := About{Key: r.ID, Marks: under(nano(r.Created), "every", ActionIs(r.Status)), Binds: true}
+	if !r.Status.Ended() {
+		about.Marks = appendMarks(about.Marks, nano(r.Created), All, ActionFor(r.Digest))
+		due := r.Expires
+		if r.Status == interlock.ActionPending && r.Ballot.Closes.Before(due) {
+			due = r.Ballot.Closes
+		}
+		about.Marks = appendMarks(about.Marks, nano(due), ActionDue)
+	}
+	if r.Review != "" {
+		about.Marks = appendMarks(about.Marks, nano(r.Created), ActionReviewOf(r.Review))
+	}
+	if r.Overdue {
+		for _, name := range r.Evidence {
+			about.Marks = appendMarks(about.Marks, nano(r.Created), ActionReviews(name))
+		}
+	}
+	return about
+}
+
+// actionNext holds every request to the ways between its statuses, and keeps what people vote on as it was when they were asked. It is
+// looked at where the row is written, so that of two processes that begin to carry the same out one does.
+func actionNext(before, after any, _ time.Time) error {
+	is, ok := after.(interlock.ActionRequest)
+	if !ok {
+		return moved(ActionRequest, "a request stays in the record")
+	}
+	was, _ := before.(interlock.ActionRequest)
+	// what Interlock does itself begins and ends in one change, an emergency's votes included; its events say each step
+	whole := is.Status.Ended() && (was.Status == interlock.ActionApproved ||
+		was.Status == interlock.ActionPending && was.Class == 4 && is.Status != interlock.ActionInvalidated)
+	if was.Status == is.Status && !was.Status.Ended() || was.Status.Leads(is.Status) || whole ||
+		was.Status == is.Status && was.Overdue != is.Overdue {
+		if before == nil || was.Digest == is.Digest && was.Ballot.Hash == is.Ballot.Hash && len(is.Ballot.Votes) >= len(was.Ballot.Votes) &&
+			was.Expires.Equal(is.Expires) && was.Display == is.Display {
+			return nil
+		}
+		return moved(ActionRequest, "what was asked for can't become something else")
+	}
+	return moved(ActionRequest, "it is "+string(was.Status)+" and can't be "+string(is.Status))
+}
+
+func actionOwner(value any) string { return ownerAction + value.(interlock.ActionRequest).ID }
+
+func actionInto(r interlock.ActionRequest, to *Standing) { to.other(ActionRequest, r.ID, r) }
+
+// Action is an action request in a standing.
+func (s *Standing) Action(id string) (interlock.ActionRequest, bool) {
+	r, ok := s.Others[ActionRequest][id].(interlock.ActionRequest)
+	return r, ok
+}
+
+// EveryAction finds all action requests, those that have ended too, the newest first.
+func EveryAction(limit int) (Ref, Span) {
+	return Ref{Kind: ActionRequest, Mark: "every"}, Span{From: math.MinInt64, UpTo: math.MaxInt64, Limit: limit}
+}
