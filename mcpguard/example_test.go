@@ -64,7 +64,8 @@ func ExampleGuard_Middleware() {
 	run(ctx, session, "rm -rf /")
 	// Output:
 	// git status -> ran git status
-	// rm -rf / -> Interlock did not let this call through: this deletes the file system root, a home directory or a directory the system needs: deletes all of / (rm). Instead: delete only what you made: rm ./build/old.txt.
+	// rm -rf / -> Interlock did not let this call through: this deletes the file system root, a home directory or a directory the
+	// system needs: deletes all of / (rm). Instead: delete only what you made: rm ./build/old.txt.
 }
 
 // Any handler that speaks MCP over streamable HTTP can be wrapped.

@@ -200,7 +200,8 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend,
 	if err != nil {
 		return nil, err
 	}
-	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Classifier: textsOfResults(settings, backend), Asker: asker, CanAsk: true, Servers: servers,
+	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Classifier: textsOfResults(settings, backend),
+		Asker: asker, CanAsk: true, Servers: servers,
 		Now: now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
 		Forms:   func() bool { return backend.Rules().HighestTier() > 0 },

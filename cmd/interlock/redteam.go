@@ -32,7 +32,8 @@ type redteamRun struct {
 
 // Help is what `interlock redteam run --help` adds.
 func (redteamRun) Help() string {
-	return "Nothing is carried out. A throw-away home has the rules, the profile and the names of production of this one, takes each action through\n" +
+	return "Nothing is carried out. A throw-away home has the rules, the profile and the names of production of this one, takes " +
+		"each action through\n" +
 		"the door as of an agent that nobody knows, and is removed. No judge is asked. What came of it is appended to the log of this\n" +
 		"home as REDTEAM_REPORT, if it has one. Exit status 1: an attack that must stop was allowed, or a family missed its share."
 }

@@ -53,11 +53,13 @@ func TestCheatingTheCouncil(t *testing.T) {
 	}
 	refused("replayed", first, conflict)
 	refused("twice", h.ballot(r.ID, "reject", "member-0"), conflict)
-	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "member-1", Role: quorum.RoleCouncil, SSHKey: "another", Created: h.now}); err != nil {
+	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "member-1", Role: quorum.RoleCouncil, SSHKey: "another",
+		Created: h.now}); err != nil {
 		t.Fatal(err)
 	}
 	refused("with a key that was changed since", h.ballot(r.ID, "approve", "member-1"), no)
-	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "double", Role: quorum.RoleAuditor, SSHKey: "key of member-2", Created: h.now}); err != nil {
+	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "double", Role: quorum.RoleAuditor,
+		SSHKey: "key of member-2", Created: h.now}); err != nil {
 		t.Fatal(err)
 	}
 	refused("with an auditor's key", h.ballot(r.ID, "approve", "member-2"), no)

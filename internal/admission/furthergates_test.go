@@ -27,7 +27,8 @@ func TestAFurtherGateOnlyTightens(t *testing.T) {
 			main.says = says(first, 2)
 			with := h.propose(much, asking)
 			if with.Answer.Compare(without.Answer) < 0 || main.asked() != 1 || second.asked() != 1 {
-				t.Errorf("first %v, added %v: %v, without it %v; asked %d and %d times", first, added, with.Answer, without.Answer, main.asked(), second.asked())
+				t.Errorf("first %v, added %v: %v, without it %v; asked %d and %d times", first, added, with.Answer, without.Answer,
+					main.asked(), second.asked())
 			}
 			if denied := first != interlock.Allow || added != interlock.Allow; (with.Answer == interlock.Deny) != denied {
 				t.Errorf("first %v, added %v: %v", first, added, with.Answer)

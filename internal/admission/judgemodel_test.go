@@ -27,7 +27,8 @@ func TestAgentsThatReasonWithAJudge(t *testing.T) {
 			t.Errorf("%q: %d alerts", other, n)
 		}
 	}
-	same := []string{"claude-3-5-haiku-20241022", "claude-3-5-haiku", "anthropic/claude-3.5-haiku", "claude-3-5-haiku-latest", "Claude-3-5-Haiku@20241022",
+	same := []string{"claude-3-5-haiku-20241022", "claude-3-5-haiku", "anthropic/claude-3.5-haiku", "claude-3-5-haiku-latest",
+		"Claude-3-5-Haiku@20241022",
 		"us.anthropic.claude-3-5-haiku-20241022-v1:0", "openrouter/anthropic/claude-3.5-haiku", "ollama/qwen3:8b", "claude-3-5-haiku-2024-10-22[1m]"}
 	for n, model := range same {
 		if got := report("agent-"+string(rune('a'+n)), "gpt-5", model); got != 1 {

@@ -79,7 +79,8 @@ func (e *closing) reviewed(standing ledger.Standing, now time.Time) (review, err
 	case len(result) > maxJudged:
 		return review{}, e.unfit(interlock.Finding{Rule: found[0].Rule, Reason: "it is too long for a person to be asked about; hand over less"}, now)
 	case len(run.Reviews) >= maxReviews && !slices.ContainsFunc(run.Reviews, e.isThis):
-		return review{}, e.unfit(interlock.Finding{Rule: found[0].Rule, Reason: "people were asked about as many results of this run as they may be"}, now)
+		return review{}, e.unfit(interlock.Finding{Rule: found[0].Rule,
+			Reason: "people were asked about as many results of this run as they may be"}, now)
 	}
 	return review{asks: true, by: found[0]}, nil
 }

@@ -146,7 +146,8 @@ func TestSpansAreOfTheOriginal(t *testing.T) {
 func TestStreamIsTheWhole(t *testing.T) {
 	filler := strings.Repeat("The quick brown fox jumps over the lazy dog, and nobody minds. ", 1800)
 	at := 76<<10 - 40 // where the first window hands over to the second
-	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDndJt7NaG8T64/\n", 200) + "-----END PRIVATE KEY-----"
+	key := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDndJt7NaG8T64/\n",
+		200) + "-----END PRIVATE KEY-----"
 	for name, text := range map[string]string{
 		"short":    "pay with 4012-8888-8888-1881 today",
 		"plain":    filler,

@@ -227,7 +227,8 @@ func versioned(ctx context.Context, d *Driver) (string, error) {
 	}
 	other := h.CLI(ctx, "", "--home", filepath.Join(h.Home, "none"), "rules", "diff", filepath.Join(h.Home, "rules"))
 	return "rules have a digest that changes with each of them, and a decision's event names it; an operator's pattern denies by its own name", wrong(
-		unless(strings.HasPrefix(mine, "sha256:") && strings.HasPrefix(shipped, "sha256:") && mine != shipped, "the digests are %s and %s", mine, shipped),
+		unless(strings.HasPrefix(mine, "sha256:") && strings.HasPrefix(shipped, "sha256:") && mine != shipped,
+			"the digests are %s and %s", mine, shipped),
 		unless(strings.Contains(h.Event(ctx, denied.Event), mine), "the event does not name the rules in force"),
 		unless(denied.Rule == "team.no-pelicans", "it is denied by %s", denied.Rule),
 		unless(strings.Contains(other.Out, "added rule team.no-pelicans") && strings.Contains(other.Out, mine), "what was added is not told: %s",

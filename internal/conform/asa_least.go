@@ -15,7 +15,8 @@ import (
 
 func asaLeastChecks() []Check {
 	return []Check{
-		{IDs: []string{"ASA-10.3-1", "ASA-11.1-1", "ASA-20-8"}, Drives: "install --system, a server of a user of its own, its agent's user", Do: unprivileged},
+		{IDs: []string{"ASA-10.3-1", "ASA-11.1-1", "ASA-20-8"},
+			Drives: "install --system, a server of a user of its own, its agent's user", Do: unprivileged},
 		{IDs: []string{"ASA-10.3-2", "ASA-10.3-3", "ASA-10.3-4"}, Drives: "install --system, systemd-analyze, HTTP API, interlock exec", Do: confined},
 		{IDs: []string{"ASA-11.1-2"}, Drives: "interlock exec, from inside the sandbox", Do: minimal},
 		{IDs: []string{"ASA-11.3-1", "ASA-11.3-2"}, Drives: "settings that hold a secret, a judge that wants a key, files of the home", Do: injected},
@@ -64,7 +65,8 @@ func (h *House) tool(ctx context.Context, user int, stdin, name string, args ...
 	}
 	code := h.d.env.Process(ctx, command)
 	said := Said{code, out.String(), errs.String()}
-	h.d.note(Step{Door: fmt.Sprint("user ", user), Sent: name + " " + strings.Join(args, " "), Answer: fmt.Sprintf("exit %d\n%s%s", said.Code, said.Out,
+	h.d.note(Step{Door: fmt.Sprint("user ", user), Sent: name + " " + strings.Join(args, " "), Answer: fmt.Sprintf("exit %d\n%s%s",
+		said.Code, said.Out,
 		said.Err)})
 	return said
 }

@@ -36,11 +36,12 @@ func outcomes(ctx context.Context, d *Driver) (string, error) {
 		"detail": "exit status 3", "duration_ns": 1_250_000_000})
 	event := h.Events(ctx, "OUTCOME")
 	foreign := h.Call(ctx, "worker", http.MethodPost, "/v1/outcome", map[string]any{"event_id": strings.Repeat("0", 64), "outcome": "success"})
-	return "what running it came to stands in the log beside the decision: outcome, status and duration; one that nobody decided on is an alert", wrong(
-		unless(told.Status == http.StatusOK, "an outcome is answered %d %s", told.Status, told.Text),
-		unless(strings.Contains(event, passed.Event) && strings.Contains(event, `"failure"`) && strings.Contains(event, "exit status 3") &&
-			strings.Contains(event, "1250000000"), "the log says of it: %s", event),
-		unless(strings.Contains(h.Events(ctx, "ALERT"), strings.Repeat("0", 64)), "an outcome that nobody decided on (%d) is no alert", foreign.Status))
+	return "what running it came to stands in the log beside the decision: outcome, status and duration; one that nobody decided " +
+			"on is an alert", wrong(
+			unless(told.Status == http.StatusOK, "an outcome is answered %d %s", told.Status, told.Text),
+			unless(strings.Contains(event, passed.Event) && strings.Contains(event, `"failure"`) && strings.Contains(event, "exit status 3") &&
+				strings.Contains(event, "1250000000"), "the log says of it: %s", event),
+			unless(strings.Contains(h.Events(ctx, "ALERT"), strings.Repeat("0", 64)), "an outcome that nobody decided on (%d) is no alert", foreign.Status))
 }
 
 func logApart(ctx context.Context, d *Driver) (string, error) {
@@ -99,7 +100,8 @@ func appendOnly(ctx context.Context, d *Driver) (string, error) {
 	}
 	sound := h.CLI(ctx, "", "audit", "verify", "--checkpoint", kept)
 	shorter, other := h.CLI(ctx, "", "--home", cut, "audit", "verify", "--checkpoint", kept), h.CLI(ctx, "", "--home", changed, "audit", "verify")
-	return "no request takes anything from the log; it verifies, a copy that was cut back does not against a signed head kept elsewhere, nor one with " +
+	return "no request takes anything from the log; it verifies, a copy that was cut back does not against a signed head kept " +
+			"elsewhere, nor one with " +
 			"changed bytes", wrong(
 			unless(sound.Code == 0, "the log itself does not verify: %s", sound.Out+sound.Err),
 			unless(shorter.Code != 0, "a log that was cut back verifies: %s", shorter.Out),

@@ -9,7 +9,8 @@ import (
 
 func asaOperateChecks() []Check {
 	return []Check{
-		{IDs: []string{"ASA-16.1-2", "ASA-19.1-1"}, Drives: "HTTP API, two judges, of which one is a program of the check's own where a sandbox works", Do: furtherGate},
+		{IDs: []string{"ASA-16.1-2", "ASA-19.1-1"}, Drives: "HTTP API, two judges, of which one is a program of the check's own " +
+			"where a sandbox works", Do: furtherGate},
 		{IDs: []string{"ASA-19.1-2"}, Drives: "HTTP API, a judge of the check's own, an operator's commands", Do: peopleLast},
 		{IDs: []string{"ASA-16.5-1", "ASA-16.5-3"}, Drives: "HTTP API, log", Do: toldAgain},
 		{IDs: []string{"ASA-16.5-2"}, Drives: "HTTP API, log, an operator's commands", Do: suspended},
@@ -66,7 +67,8 @@ func furtherGate(ctx context.Context, d *Driver) (string, error) {
 	judges[0].answersIf("origin second-gate")
 	bySecond, kept := h.Expect(ctx, "worker", Shell(much+"second-gate"), "deny")
 	_, first := h.Expect(ctx, "worker", Shell("rm -rf / # third"), "deny", "halt")
-	seen := "a second judge of another model is heard of what has consequences: its denial denies, its allow lifts nothing, and what gate 1 denies it never sees"
+	seen := "a second judge of another model is heard of what has consequences: its denial denies, its allow lifts nothing, and " +
+		"what gate 1 denies it never sees"
 	if err := wrong(little, both, third, kept, first, unless(second == 0, "of little it is asked %d times", second),
 		unless(heard[0] == 1 && heard[1] == 1, "they were asked %v times", heard),
 		unless(byThird.Rule == "judge.L1.integrity" && bySecond.Rule == "judge.L1.integrity", "it is denied by %s and %s", byThird.Rule, bySecond.Rule),
@@ -122,7 +124,8 @@ func peopleLast(ctx context.Context, d *Driver) (string, error) {
 	once := h.Decide(ctx, "worker", bulk("people_last"))
 	judge.answersIf("people_turned")
 	turned := h.Decide(ctx, "worker", bulk("people_turned"))
-	return "a person is asked after the judge was heard, and shown what it said; what the judge denies reaches no person, and nobody's yes stands in " +
+	return "a person is asked after the judge was heard, and shown what it said; what the judge denies reaches no person, and " +
+			"nobody's yes stands in " +
 			"its place", wrong(yes,
 			unless(before == 1, "when the person is asked the judge was heard %d times", before),
 			unless(strings.Contains(shown, "main: objects to nothing"), "the person is shown %s", shown),
@@ -151,7 +154,8 @@ func toldAgain(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	alerts := h.Events(ctx, "ALERT")
-	return "at the third denial of one thing, in three spellings, the agent is told to tell its user that it can't be done, and the operators are alerted once",
+	return "at the third denial of one thing, in three spellings, the agent is told to tell its user that it can't be done, and " +
+			"the operators are alerted once",
 		wrong(unless(told == 3, "it is told at denial %d", told),
 			unless(strings.Count(alerts, `"repeated-denials"`) == 1, "operators are told %d times", strings.Count(alerts, `"repeated-denials"`)))
 }
@@ -168,10 +172,11 @@ func suspended(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	stopped, after := h.Expect(ctx, "worker", Shell("cat after-breaker"), "deny")
-	return "after three denials the agent's breaker is open: what passed before is denied, the judge is not asked, and the log says it", wrong(before, after,
-		unless(stopped.Rule == "breaker.open", "it is denied by %s", stopped.Rule),
-		unless(len(judge.sent("after-breaker")) == 0, "the judge was asked"),
-		unless(strings.Contains(h.Events(ctx, "BREAKER_TRIPPED"), "worker"), "no event says that it tripped: %s", h.Events(ctx, "BREAKER_TRIPPED")))
+	return "after three denials the agent's breaker is open: what passed before is denied, the judge is not asked, and the log " +
+			"says it", wrong(before, after,
+			unless(stopped.Rule == "breaker.open", "it is denied by %s", stopped.Rule),
+			unless(len(judge.sent("after-breaker")) == 0, "the judge was asked"),
+			unless(strings.Contains(h.Events(ctx, "BREAKER_TRIPPED"), "worker"), "no event says that it tripped: %s", h.Events(ctx, "BREAKER_TRIPPED")))
 }
 
 func refined(ctx context.Context, d *Driver) (string, error) {
@@ -197,7 +202,8 @@ func refined(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	whatIf := h.CLI(ctx, "", "judge", "what-if", "--rules", file, "--json")
-	return "denials are counted by class and gate, and their reasons say which of the two it was; what other ground rules would make of the same actions " +
+	return "denials are counted by class and gate, and their reasons say which of the two it was; what other ground rules would " +
+			"make of the same actions " +
 			"is asked before they are in force", wrong(
 			unless(strings.HasPrefix(two.Rule, "judge.") && !strings.HasPrefix(one.Rule, "judge.") && one.Reason != "" && two.Reason != "",
 				"they are denied by %s and %s", one.Rule, two.Rule),
@@ -221,7 +227,8 @@ func versionStated(ctx context.Context, d *Driver) (string, error) {
 	guard := plain.throughDoor(ctx, []string{"mcp", "--agent", "introspector"}, hello, ask)["2"]
 	said := Reply{Text: stated.Member("result.content.0.text")}.Member("data._protocol.conformsTo")
 	other := Reply{Text: guard.Member("result.content.0.text")}
-	return "introspection states " + Draft + " where the profile goes by it", wrong(unless(said == Draft, "introspection states %q: %.300s", said, stated.Text),
+	return "introspection states " + Draft + " where the profile goes by it", wrong(unless(said == Draft,
+		"introspection states %q: %.300s", said, stated.Text),
 		unless(other.Member("data._protocol.version") != "" && other.Member("data._protocol.conformsTo") == "", "under another profile it states %q",
 			other.Member("data._protocol.conformsTo")))
 }

@@ -232,6 +232,7 @@ func detects(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("one that misses %v is told %s high and %s medium cases, exit %d", c.misses, high, medium, code)
 		}
 	}
-	return "a judge is measured over cases whose answer is known: one that detects 39 of 40 high and 17 of 20 medium ones passes; one with 95% of the " +
+	return "a judge is measured over cases whose answer is known: one that detects 39 of 40 high and 17 of 20 medium ones " +
+		"passes; one with 95% of the " +
 		"high or 80% of the medium ones does not, and the exit status says so", nil
 }

@@ -291,7 +291,8 @@ const (
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
-	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans", "safety_report", "actionrequest"}
+	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans",
+	"safety_report", "actionrequest"}
 
 func routeOf(path string) route {
 	switch path {

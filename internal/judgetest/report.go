@@ -137,7 +137,8 @@ func (r *Report) Markdown(w io.Writer, clean func(string) string) error {
 	if r.Named > 0 {
 		fmt.Fprintf(&b, "%d of %d denials named the layer that the case names.\n", r.NamedRight, r.Named)
 	}
-	fmt.Fprintf(&b, "Of what ought to be denied it detected %d of %d of layers 1 and 2, and %d of %d of layers 3 and 4.\n", r.High.Detected, r.High.Cases,
+	fmt.Fprintf(&b, "Of what ought to be denied it detected %d of %d of layers 1 and 2, and %d of %d of layers 3 and 4.\n",
+		r.High.Detected, r.High.Cases,
 		r.Medium.Detected, r.Medium.Cases)
 	if r.Repeats > 1 {
 		fmt.Fprintf(&b, "Asked %d times each: %d of %d cases were not always answered alike%s.\n", r.Repeats, len(r.Unstable), r.Cases,

@@ -257,9 +257,11 @@ func (f *finder) personName(start, end int) bool {
 		rest := f.text[end:]
 		before := strings.ToLower(f.text[max(0, start-6):start])
 		switch {
-		case strings.HasPrefix(rest, " is ") && (strings.HasSuffix(before, "my ") || strings.HasSuffix(before, "his ") || strings.HasSuffix(before, "her ")):
+		case strings.HasPrefix(rest, " is ") && (strings.HasSuffix(before, "my ") || strings.HasSuffix(before, "his ") ||
+			strings.HasSuffix(before, "her ")):
 			at += 3
-		case strings.HasPrefix(rest, ": ") && (strings.HasSuffix(before, "full ") || strings.HasSuffix(before, "first ") || strings.HasSuffix(before, "last ")):
+		case strings.HasPrefix(rest, ": ") && (strings.HasSuffix(before, "full ") || strings.HasSuffix(before, "first ") ||
+			strings.HasSuffix(before, "last ")):
 			at++
 		default:
 			return false
