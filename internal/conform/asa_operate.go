@@ -19,9 +19,6 @@ func asaOperateChecks() []Check {
 	}
 }
 
-// afterTheFact are the checks of what is judged later, sampled, or reviewed each week: ASA-17.1-1, ASA-17.1-2, ASA-17.2-1, ASA-16.1-1.
-func afterTheFact() []Check { return nil }
-
 // secondJudges are two judges of different models. Where much depends on an action both are heard.
 func secondJudges(ctx context.Context, d *Driver, name string) (*House, []*judgeServer, error) {
 	var servers []*judgeServer

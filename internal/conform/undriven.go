@@ -6,5 +6,5 @@ import "strings"
 // its clauses from here.
 func undriven() []string { return strings.Fields("") }
 
-// asaUndriven are those of the Asimov Safety Architecture; their checks go into afterTheFact.
-func asaUndriven() []string { return strings.Fields("ASA-16.1-1 ASA-17.1-1 ASA-17.1-2 ASA-17.2-1") }
+// asaUndriven are those of the Asimov Safety Architecture.
+func asaUndriven() []string { return strings.Fields("") }
