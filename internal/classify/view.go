@@ -171,7 +171,8 @@ func confusable(r rune) byte {
 // marked is a Latin letter without its mark.
 func marked(r rune) byte {
 	const first = "AAAAAA\x00CEEEEIIII\x00NOOOOO\x00OUUUUY\x00\x00aaaaaa\x00ceeeeiiii\x00nooooo\x00ouuuuy\x00y"
-	const more = "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIi\x00\x00JjKk\x00LlLlLlLlLlNnNnNn\x00\x00\x00OoOoOo\x00\x00RrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"
+	const more = "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIi\x00\x00JjKk\x00LlLlLlLlLlNnNnNn\x00\x00\x00" +
+		"OoOoOo\x00\x00RrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"
 	switch {
 	case r <= 0xff:
 		return first[r-0xc0]

@@ -184,7 +184,8 @@ func uncertain(ctx context.Context, d *Driver) (string, error) {
 func (h *House) unsampledOf(ctx context.Context, class string, share int) (n int) {
 	why := fmt.Sprintf(`"reason":"%d of 100 actions of the class %s are judged, and this one was not drawn"`, share, class)
 	for _, line := range strings.Split(h.CLI(ctx, "", "audit", "list", "--type", "DECISION", "--json", "--limit", "1000").Out, "\n") {
-		if strings.Contains(line, `"failure":"unsampled"`) && strings.Contains(line, why) {
+		if strings.Contains(line, `"failure":"unsampled"`) && strings.Contains(line, why) && strings.Contains(line, `"draw":`) &&
+			strings.Contains(line, fmt.Sprintf(`"share":%d`, share)) {
 			n++
 		}
 	}

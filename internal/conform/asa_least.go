@@ -162,7 +162,8 @@ func confined(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("privileges are raised: %w", err)
 		}
 	}
-	inside, why, err := boxed(ctx, d, `grep -E "^(Cap|NoNew)" /proc/self/status; for at in / /usr /etc /bin; do test -w $at && echo writable $at; done; echo done`)
+	inside, why, err := boxed(ctx, d, `grep -E "^(Cap|NoNew)" /proc/self/status; `+
+		`for at in / /usr /etc /bin; do test -w $at && echo writable $at; done; echo done`)
 	switch {
 	case err != nil:
 		return "", err
