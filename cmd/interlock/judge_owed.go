@@ -38,23 +38,7 @@ type takenBack struct {
 
 // Run lists what is owed, and what was taken back.
 func (c *judgeOwed) Run(p *program) error {
-	opened, _, err := p.auditStore()
-	if err != nil {
-		return err
-	}
-	defer opened.Close()
-	rows, _, err := opened.Scan(p.ctx, ledger.Ref{Kind: ledger.Owed, Mark: ledger.All}, ledger.Every(c.limit()))
-	if err != nil {
-		return err
-	}
-	owed := []ledger.OwedBody{}
-	for _, row := range rows {
-		if o, is := row.Value.(ledger.OwedBody); is {
-			o.Payload, o.Impacts = "", nil // what the action was stands in its decision
-			owed = append(owed, o)
-		}
-	}
-	back, err := tookBack(p.ctx, opened, c.limit())
+	owed, back, err := c.read(p)
 	if err != nil {
 		return err
 	}
@@ -172,4 +156,30 @@ func withOwed(backend *embedded.Backend, next func(io.Writer) error) func(io.Wri
 		}
 		return next(w)
 	}
+}
+
+// read finds what is owed and what was taken back; nothing in a home in which nothing was decided yet.
+func (c *judgeOwed) read(p *program) (owed []ledger.OwedBody, back []takenBack, err error) {
+	owed, back = []ledger.OwedBody{}, []takenBack{}
+	settings, err := p.settings()
+	if err != nil || !store.Exists(settings.Home) {
+		return owed, back, err
+	}
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer opened.Close()
+	rows, _, err := opened.Scan(p.ctx, ledger.Ref{Kind: ledger.Owed, Mark: ledger.All}, ledger.Every(c.limit()))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		if o, is := row.Value.(ledger.OwedBody); is {
+			o.Payload, o.Impacts = "", nil // what the action was stands in its decision
+			owed = append(owed, o)
+		}
+	}
+	back, err = tookBack(p.ctx, opened, c.limit())
+	return owed, back, err
 }
