@@ -21,7 +21,7 @@ var sameWord = map[string]string{
 	"OperatorRecord": "operator", "OutcomeStatus": "outcome", "PastAction": "run", "PinReason": "pin", "PinStatus": "pin",
 	"RequestStatus": "request", "SignalKind": "signal", "Taken": "limit", "Measured": "limit",
 	"RunLink": "run", "RunOutput": "run", "RunStatus": "run", "RunRequest": "run", "RunEnd": "run", "RunBasis": "run",
-		"RunHolder": "run", "RunReview": "run",
+	"RunHolder": "run", "RunReview": "run",
 	"FirstUse": "request", "Range": "grant", "MessageStatus": "message", "MessageRequest": "message", "MessageAnswer": "message",
 	"StepAttestation": "attestation",
 	"Messages":        "message", "Violation": "message",
