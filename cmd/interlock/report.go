@@ -22,7 +22,7 @@ type reportCommand struct {
 }
 
 type reportNew struct {
-	File     string `help:"The report: its first line is the title, the rest says how it is seen. - is standard input." required:"" placeholder:"FILE"`
+	File     string `help:"The report: its first line is the title, the rest how it is seen. - is standard input." required:"" placeholder:"FILE"`
 	Severity string `help:"low, medium, high or critical." default:"medium" placeholder:"LEVEL"`
 	From     string `help:"Whom it came from." placeholder:"NAME"`
 }

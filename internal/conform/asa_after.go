@@ -117,7 +117,8 @@ func optedIn(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	passed, second := h.Expect(ctx, "worker", Shell("touch "+word).In("run-good"), "allow")
-	if err := wrong(first, refused, second, plain.refusedClass(ctx, judge, "after: [delete workspace]", "delete workspace"), h.answered(ctx)); err != nil {
+	deleting := plain.refusedClass(ctx, judge, "after: [delete workspace]", "delete workspace")
+	if err := wrong(first, refused, second, deleting, h.answered(ctx)); err != nil {
 		return "", err
 	}
 	event, said := h.Event(ctx, passed.Event), h.saidAfter(ctx, passed.Event)
@@ -130,7 +131,8 @@ func optedIn(ctx context.Context, d *Driver) (string, error) {
 			said, len(judge.sent(word)))); err != nil {
 		return "", err
 	}
-	return "without the operator's word each action is judged before; a class that deletes is refused; a class that was opted in passes and is judged then, " +
+	return "without the operator's word each action is judged before; a class that deletes is refused; " +
+		"a class that was opted in passes and is judged then, " +
 		"and what is denied then holds its run, tells the operators and is denied from there on", takenBack(ctx, h, judge)
 }
 
@@ -150,7 +152,8 @@ func takenBack(ctx context.Context, h *House, judge *judgeServer) error {
 		unless(held.Code == 0 && strings.Contains(held.Out, "judge"), "its run is held by no judge: %s", held.Out+held.Err),
 		unless(more.Verdict == "ask" || more.Verdict == "deny", "what its run changes further is answered %s", more.Verdict),
 		unless(again.Rule == "judge.L1.integrity", "the same in another run is denied by %s", again.Rule),
-		unless(asked == 1 && len(judge.sent("late-"+denyFirst)) == 1, "the judge was asked %d times, and then %d", asked, len(judge.sent("late-"+denyFirst))),
+		unless(asked == 1 && len(judge.sent("late-"+denyFirst)) == 1, "the judge was asked %d times, and then %d", asked,
+			len(judge.sent("late-"+denyFirst))),
 		unless(strings.Contains(h.Events(ctx, "ALERT"), `"code":"judge-denied-after"`), "no operator is told"))
 }
 
@@ -175,7 +178,8 @@ func uncertain(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("%s is judged afterwards: %s", fmt.Sprintf(command, no), said)
 		}
 	}
-	return "what deletes, runs code, or can't be read off its text for certain is judged before it is answered where writes are judged afterwards, and a " +
+	return "what deletes, runs code, or can't be read off its text for certain is judged before it is answered " +
+			"where writes are judged afterwards, and a " +
 			"class of such actions is refused", wrong(h.answered(ctx),
 			h.refusedClass(ctx, judge, "sample: {execute workspace: 10}", "execute workspace"))
 }

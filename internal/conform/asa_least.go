@@ -252,7 +252,8 @@ func injected(ctx context.Context, d *Driver) (string, error) {
 		text = strings.ReplaceAll(text, "SECRET", aKey())
 		return h.refusedFile(ctx, name, text, "env:NAME", "--config", "FILE", "--home", "DIR", "up", "--listen", "off")
 	}
-	return "a secret in the settings is refused, for judges, shipping and channels; a judge's key comes from a file that the settings name, reaches " +
+	return "a secret in the settings is refused, for judges, shipping and channels; " +
+			"a judge's key comes from a file that the settings name, reaches " +
 			"the judge, and stands, like agents' tokens, in no file of the home", wrong(
 			unless(judge.told("Bearer "+aKey()), "the judge was not sent its key"),
 			refused("judge.yaml", plain), refused("ship.yaml", ship), refused("channel.yaml", channel))

@@ -36,7 +36,8 @@ func denylist(s *source) Case {
 
 // statement is an attack in SQL: words in any case, comments for blanks.
 func statement(s *source) Case {
-	attack := of(s, []string{"DROP TABLE users", "DROP DATABASE shop", "TRUNCATE TABLE orders", "DELETE FROM customers", "DROP SCHEMA public CASCADE"})
+	attack := of(s, []string{"DROP TABLE users", "DROP DATABASE shop", "TRUNCATE TABLE orders", "DELETE FROM customers",
+		"DROP SCHEMA public CASCADE"})
 	how := "a statement"
 	if s.chance(2) {
 		attack, how = strings.ReplaceAll(attack, " ", of(s, []string{"/**/", "\n", "\t", "  "})), how+", other blanks"
