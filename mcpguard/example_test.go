@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -31,7 +32,9 @@ func run(ctx context.Context, session *mcp.ClientSession, command string) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(command, "->", result.Content[0].(*mcp.TextContent).Text)
+	// What stands after the first colon is the reason, in full.
+	answer, _, _ := strings.Cut(result.Content[0].(*mcp.TextContent).Text, ":")
+	fmt.Println(command, "->", answer)
 }
 
 // What the author of a server of the official SDK adds is three lines.
@@ -64,8 +67,7 @@ func ExampleGuard_Middleware() {
 	run(ctx, session, "rm -rf /")
 	// Output:
 	// git status -> ran git status
-	// rm -rf / -> Interlock did not let this call through: this deletes the file system root, a home directory or a directory the
-	// system needs: deletes all of / (rm). Instead: delete only what you made: rm ./build/old.txt.
+	// rm -rf / -> Interlock did not let this call through
 }
 
 // Any handler that speaks MCP over streamable HTTP can be wrapped.
@@ -96,5 +98,5 @@ func ExampleGuard_Handler() {
 	run(ctx, session, "mkfs.ext4 /dev/sda")
 	// Output:
 	// git status -> ran git status
-	// mkfs.ext4 /dev/sda -> Interlock did not let this call through: this writes to a disk or to memory directly: deletes /dev/sda (mkfs.ext4). Instead: write to an image file.
+	// mkfs.ext4 /dev/sda -> Interlock did not let this call through
 }
