@@ -15,16 +15,20 @@ much=${1:-2000x}
 packages=$(grep -rl --include='*_test.go' '^func Fuzz' . | grep -v '/testdata/' | xargs -n1 dirname | sort -u)
 [ -n "$packages" ] || { echo "fuzz: there are no fuzz targets" >&2; exit 1; }
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+known=$(go env GOCACHE)/fuzz # inputs that led somewhere new, where go test -fuzz keeps them too
 status=0
 for package in $packages; do
-	targets=$(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true)
+	# One build for all targets of a package: go test -fuzz links anew for each.
+	go test -c -fuzz=. -o "$work/targets" "$package" || { echo "fuzz: $package does not build" >&2; status=1; continue; }
+	targets=$(cd "$package" && "$work/targets" -test.list '^Fuzz' | grep '^Fuzz' || true)
 	[ -n "$targets" ] || { echo "fuzz: $package has fuzz targets that go test does not list" >&2; status=1; continue; }
 	for target in $targets; do
 		printf '%s %s\n' "$package" "$target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$much" "$package" >"$log" 2>&1 ||
-			{ cat "$log"; echo "fuzz: $package $target failed; an input that did it is in its testdata" >&2; status=1; }
+		(cd "$package" && "$work/targets" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$much" -test.timeout 30m \
+			-test.fuzzcachedir "$known/$package") >"$work/log" 2>&1 ||
+			{ cat "$work/log"; echo "fuzz: $package $target failed; an input that did it is in its testdata" >&2; status=1; }
 	done
 done
 if [ -n "${MUTATIONS:-}" ]; then
