@@ -356,7 +356,7 @@ func checkScripts(t *testing.T, root fs.FS) []string {
 		"Makefile":        "scripts/test.sh",
 		".ci/run":         "make --no-print-directory test",
 		"scripts/test.sh": "scripts/fuzz.sh",
-		"scripts/fuzz.sh": `go test -list '^Fuzz'`,
+		"scripts/fuzz.sh": `-test.list '^Fuzz'`,
 	} {
 		if !strings.Contains(string(read(t, root, file)), want) {
 			problems = append(problems, fmt.Sprintf("%s does not call %s", file, want))
@@ -443,7 +443,7 @@ func TestRepositoryChecksBite(t *testing.T) {
 			map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)},
 			[]string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands: go generate ."}},
 		"no fuzzing": {"scripts", map[string]string{"Makefile": "scripts/test.sh",
-			".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "go test -list '^Fuzz'"},
+			".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "targets -test.list '^Fuzz'"},
 			[]string{"scripts/test.sh does not call scripts/fuzz.sh"}},
 		"nothing to mend": {"links", map[string]string{"a.md": "[a](#a)\n# `A`\n"}, nil},
 	} {
