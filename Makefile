@@ -20,6 +20,8 @@ BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bi
 ALONE = mkdir -p bin/alone && cp bin/interlock bin/interlock-hook bin/alone/
 # The mutation tester, of which decision 35 says what was tried; it is no dependency of the module.
 GREMLINS := v0.6.0
+# What make bench measures beside: the commit that the aims refer to, and the last release, or what stands for it until one is tagged.
+EARLIER ?= 789068c,$(shell git describe --tags --abbrev=0 2>/dev/null || echo 47482d4e)
 PEERS := cc-safety-net@2.4.5 mcp-proxy@6.7.19 supergateway@4.0.0
 
 help: ## list the targets
@@ -87,11 +89,11 @@ mutants: ## break what decides, see whether its tests notice, and name what surv
 	@[ -x bin/gremlins-$(GREMLINS)/gremlins ] || GOBIN="$(CURDIR)/bin/gremlins-$(GREMLINS)" go install github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS)
 	@nice -n 15 go run ./bench/mutants -gremlins bin/gremlins-$(GREMLINS)/gremlins -pkg "$(PKG)" $(if $(PERCENT),-percent $(PERCENT)) $(if $(AGAIN),-again)
 
-bench: build ## measure beside a peer and the disk, and write bench/README.md
+bench: build ## measure beside earlier commits, peers and the disk, write bench/README.md, fail at a drop of over 5 %
 	@scripts/setup.sh bench
 	@npm install --silent --no-fund --no-audit --prefix bench/peer $(PEERS) || echo "bench: the peers could not be installed; their rows will be missing"
 	@[ -x bench/peer/vmcp ] || GOBIN="$(CURDIR)/bench/peer" go install github.com/stacklok/toolhive/cmd/vmcp@v0.44.0 >/dev/null 2>&1 || echo "bench: vmcp could not be built; its row will be missing"
-	go run ./bench/run -binary bin/interlock -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules -vmcp "$$(ls bench/peer/vmcp 2>/dev/null)"
+	go run ./bench/run -binary bin/interlock -earlier "$(EARLIER)" -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules -vmcp "$$(ls bench/peer/vmcp 2>/dev/null)"
 
 pictures: ## photograph every page of the console for docs/pictures (needs Chromium; takes some minutes)
 	@scripts/setup.sh build

@@ -200,14 +200,20 @@ func (c *client) exchange(holds string) error {
 }
 
 // residentMB is a process's resident memory, where the system tells it.
-func residentMB(pid int) float64 {
+func residentMB(pid int) float64 { return statusMB(pid, "VmRSS:") }
+
+// peakResidentMB is the most memory that a running process has had.
+func peakResidentMB(pid int) float64 { return statusMB(pid, "VmHWM:") }
+
+// statusMB is a line of what the system tells of a process, in megabytes.
+func statusMB(pid int, name string) float64 {
 	text, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(pid), "status"))
 	if err != nil {
 		return 0
 	}
 	for _, line := range strings.Split(string(text), "\n") {
 		var kb float64
-		if n, _ := fmt.Sscanf(line, "VmRSS: %f kB", &kb); n == 1 {
+		if n, _ := fmt.Sscanf(line, name+" %f kB", &kb); n == 1 {
 			return kb / 1024
 		}
 	}

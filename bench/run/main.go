@@ -35,6 +35,8 @@ type bench struct {
 	recorded       int           // how many decisions the part recorded makes
 	peer           string        // cc-safety-net's hook script, empty if npm could not install it
 	pid            int           // of the newest server
+	earlier        string        // commits to measure beside, the first for the aims, the last for drops
+	dropped        []string      // what is worse than the last of them
 	vmcp           string        // toolhive's vmcp; empty if it could not be built
 	carrierModules string        // node_modules with the programs that carry MCP calls; empty if npm could not install them
 	out            io.Writer
@@ -75,7 +77,8 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	only := flag.String("only", "", "measure this part only: decide, hook, durable, limits, judge, http, fair, stop, mcp, "+
+	earlier := flag.String("earlier", "", "commits to build and measure beside, with commas: the first for the aims, the last for drops")
+	only := flag.String("only", "", "measure this part only: earlier, decide, hook, durable, limits, judge, http, fair, stop, mcp, "+
 		"gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
@@ -86,7 +89,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := (&bench{ctx: ctx, step: *step, open: *open, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp}).run(*binary, *out,
+	if err := (&bench{ctx: ctx, step: *step, open: *open, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp, earlier: *earlier}).run(*binary, *out,
 		*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -100,6 +103,7 @@ var parts = []struct {
 	measure func(*bench) error
 	alone   bool
 }{
+	{"earlier", againstEarlier, false},
 	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"limits", limited, true}, {"http", overHTTP, false},
 	{"judge", judged, true}, {"fair", fairShares, true}, {"stop", stopping, true}, {"mcp", overMCP, true},
 	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
@@ -163,9 +167,13 @@ func (b *bench) run(binary, out, only string) error {
 	}
 	if out == "" {
 		_, err = io.WriteString(os.Stdout, page.String())
-		return err
+	} else {
+		err = os.WriteFile(out, []byte(page.String()), 0o644)
 	}
-	return os.WriteFile(out, []byte(page.String()), 0o644)
+	if err == nil && len(b.dropped) > 0 {
+		err = fmt.Errorf("more than %.0f %% worse than before: %s", mostDrop*100, strings.Join(b.dropped, "; "))
+	}
+	return err
 }
 
 // cpuName names the processor where the system tells it.
