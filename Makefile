@@ -95,9 +95,9 @@ bench: build ## measure beside earlier commits, peers and the disk, write bench/
 	@[ -x bench/peer/vmcp ] || GOBIN="$(CURDIR)/bench/peer" go install github.com/stacklok/toolhive/cmd/vmcp@v0.44.0 >/dev/null 2>&1 || echo "bench: vmcp could not be built; its row will be missing"
 	go run ./bench/run -binary bin/interlock -earlier "$(EARLIER)" -out bench/README.md -peer "$$(ls bench/peer/node_modules/cc-safety-net/dist/bin/cc-safety-net.js 2>/dev/null)" -carriers bench/peer/node_modules -vmcp "$$(ls bench/peer/vmcp 2>/dev/null)"
 
-pictures: ## photograph every page of the console for docs/pictures (needs Chromium; takes some minutes)
+pictures: ## load every page of the console and photograph those that the docs show (needs Chromium; takes some minutes)
 	@scripts/setup.sh build
-	@go run ./bench/screens -into docs/pictures
+	@go run ./bench/screens -documents docs
 
 fmt: ## format all Go files
 	gofmt -w .

@@ -155,9 +155,9 @@ func dresses() []dress {
 	return []dress{{"-phone", 360, 1500, false}, {"-phone-dark", 360, 1500, true}, {"", 1200, 1500, false}, {"-dark", 1200, 1500, true}}
 }
 
-// photograph opens a page, goes the steps that lead to what is to be seen, and takes a picture in each dress. It returns what is wrong
-// with the page.
-func (b *browser) photograph(ctx context.Context, origin string, p page, into string) (wrong []error, err error) {
+// photograph opens a page, takes the steps that lead to what is to be seen, and looks at it in each dress; it keeps the pictures that are
+// wanted. It returns what is wrong with the page.
+func (b *browser) photograph(ctx context.Context, origin string, p page, into string, wanted map[string]bool) (wrong []error, err error) {
 	first := dresses()[0]
 	if err := b.wear(ctx, first, first.most); err != nil {
 		return nil, err
@@ -173,14 +173,18 @@ func (b *browser) photograph(ctx context.Context, origin string, p page, into st
 		}
 	}
 	for _, d := range dresses() {
-		size, found, err := b.picture(ctx, p, d, filepath.Join(into, p.name+d.name+".png"))
+		file := p.name + d.name + ".png"
+		small, found, err := b.picture(ctx, p, d)
+		if err == nil && wanted[file] {
+			err = os.WriteFile(filepath.Join(into, file), small, 0o644)
+		}
 		if err != nil {
 			return nil, err
 		}
 		if found != "" {
 			wrong = append(wrong, fmt.Errorf("%s%s does not fit: %s", p.name, d.name, found))
 		}
-		fmt.Printf("%s%s %d KB\n", p.name, d.name, size>>10)
+		fmt.Printf("%s%s %d KB\n", p.name, d.name, len(small)>>10)
 	}
 	for _, script := range p.after {
 		if err := b.load(ctx, "Runtime.evaluate", options{"expression": script}); err != nil {
@@ -229,8 +233,8 @@ const settled = `(async () => {
 	return {High: document.documentElement.scrollHeight, Far: far.slice(0, 3).join(" and ")};
 })()`
 
-// picture writes what the browser shows, no higher than the page is.
-func (b *browser) picture(ctx context.Context, p page, d dress, file string) (size int, wrong string, err error) {
+// picture is what the browser shows, no higher than the page is.
+func (b *browser) picture(ctx context.Context, p page, d dress) (small []byte, wrong string, err error) {
 	var seen struct {
 		High int
 		Far  string
@@ -252,15 +256,15 @@ func (b *browser) picture(ctx context.Context, p page, d dress, file string) (si
 		err = b.do(ctx, "Page.captureScreenshot", options{"format": "png"}, &shot)
 	}
 	if err != nil {
-		return 0, "", err
+		return nil, "", err
 	}
 	picture, err := png.Decode(bytes.NewReader(shot.Data))
 	if err != nil {
-		return 0, "", err
+		return nil, "", err
 	}
-	small, err := shrink(picture)
+	small, err = shrink(picture)
 	if err != nil {
-		return 0, "", err
+		return nil, "", err
 	}
-	return len(small), seen.Far, os.WriteFile(file, small, 0o644)
+	return small, seen.Far, nil
 }

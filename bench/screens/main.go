@@ -1,6 +1,7 @@
-// Command screens makes the pictures of the console that stand in the documents: it plays a day of a small team's agents into a store,
-// starts the real server over it, and has Chromium look at every page, wide and on a phone, in light and in dark. It needs Chromium;
-// `make pictures` calls it. What does not fit a phone, or what the browser complains of, is told at the end and fails it.
+// Command screens makes the pictures of the console that the documents show: it plays a day of a small team's agents into a store,
+// starts the real server over it, and has Chromium load every page, wide and on a phone, in light and in dark. It writes only the pictures
+// that a document shows. It needs Chromium; `make pictures` calls it. A page that does not fit a phone and anything that the browser
+// complains of are reported at the end and fail it.
 package main
 
 import (
@@ -14,16 +15,21 @@ import (
 )
 
 func main() {
-	into := flag.String("into", "docs/pictures", "directory for the pictures")
+	documents := flag.String("documents", "docs", "directory of the documents; its pictures go below it")
 	only := flag.String("only", "", "make the pictures of one page only, by its name")
 	flag.Parse()
-	if err := run(context.Background(), *into, *only); err != nil {
+	if err := run(context.Background(), *documents, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "screens:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, into, only string) error {
+func run(ctx context.Context, documents, only string) error {
+	wanted, err := shown(documents)
+	if err != nil {
+		return err
+	}
+	into := filepath.Join(documents, "pictures")
 	dir, err := os.MkdirTemp("", "interlock-screens-")
 	if err != nil {
 		return err
@@ -51,15 +57,12 @@ func run(ctx context.Context, into, only string) error {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return err
 	}
-	if err := writeList(filepath.Join(filepath.Dir(filepath.Clean(into)), "console.md"), pages(played)); err != nil {
-		return err
-	}
 	var wrong []error
 	for _, p := range pages(played) {
 		if only != "" && p.name != only && p.name != "login" && p.name != "enrol" { // which let the browser in
 			continue
 		}
-		found, err := browser.photograph(ctx, server.origin, p, into)
+		found, err := browser.photograph(ctx, server.origin, p, into, wanted)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"strings"
+	"path/filepath"
+	"regexp"
 )
 
 // A page is one page of the console, and what leads to it. A test holds the list against the console's templates.
@@ -15,7 +14,7 @@ type page struct {
 	path     string   // that is opened; empty: what is shown already
 	steps    []string // scripts that lead from there to another page, one after the other
 	after    []string // scripts that lead away once the pictures are taken
-	title    string   // in the documents
+	title    string   // for people
 	screen   bool     // on a phone no more than its screen shows: something stays at its lower edge
 }
 
@@ -83,33 +82,30 @@ func pages(d played) []page {
 	}
 }
 
-// listed is the heading in docs/console.md under which the pictures stand, up to the end of the page.
-const listed = "\n## Every page\n"
+// shownPicture is a picture as a document shows it.
+var shownPicture = regexp.MustCompile(`\]\((?:[\w./-]*/)?pictures/([\w-]+\.png)\)`)
 
-// list shows every page in its pictures.
-func list(pages []page) string {
-	var b strings.Builder
-	b.WriteString(listed + "\n`make pictures` plays a day of a small team's agents into a home, starts the server over it " +
-		"and makes these. Under each page stand\n" +
-		"the same in the dark, and on a phone that is 360 points wide.\n")
-	for _, p := range pages {
-		fmt.Fprintf(&b, "\n### %s\n\n![%[1]s](pictures/%s.png)\n\n[In the dark](pictures/%[2]s-dark.png) · [on a phone](pictures/%[2]s-phone.png) · "+
-			"[on a phone, in the dark](pictures/%[2]s-phone-dark.png)\n", p.title, p.name)
-	}
-	return b.String()
-}
-
-// writeList writes the list anew at the end of the console's document, where there is one beside the pictures.
-func writeList(file string, pages []page) error {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+// shown are the files of the pictures that the documents and the README beside them show.
+func shown(documents string) (map[string]bool, error) {
+	files := map[string]bool{}
+	look := func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		for _, found := range shownPicture.FindAllStringSubmatch(string(text), -1) {
+			files[found[1]] = true
+		}
 		return err
 	}
-	before, _, _ := strings.Cut(string(text), listed)
-	return os.WriteFile(file, []byte(strings.TrimRight(before, "\n")+"\n"+list(pages)), 0o644)
+	if err := filepath.WalkDir(documents, look); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Clean(documents)), "README.md"))
+	for _, found := range shownPicture.FindAllStringSubmatch(string(text), -1) {
+		files[found[1]] = true
+	}
+	return files, err
 }
 
 func quoted(s string) string { return "`" + s + "`" }
