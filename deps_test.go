@@ -118,7 +118,7 @@ account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, secret, lineage, witness        < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
-std only                                                < test/otel, test/system
+std only                                                < test/otel, test/system, test/product
 std only                                                < bench/redteam, bench/mutants, release
 github.com/yuin/goldmark                                < docs/generator
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)

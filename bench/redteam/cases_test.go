@@ -3,22 +3,18 @@
 package main
 
 import (
-	"os/exec"
 	"testing"
+
+	"interlock/test/product"
 )
 
 // TestCases judges our own cases with the built programs.
 func TestCases(t *testing.T) {
-	binaries := t.TempDir()
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binaries, "../../cmd/interlock", "../../cmd/interlock-hook")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the programs: %v\n%s", err, out)
-	}
 	cases, err := readCases("cases.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := judge(binaries, cases)
+	results, err := judge(product.Dir(), cases)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
 
@@ -35,7 +36,7 @@ func (h *house) types(lines string) string {
 	h.t.Helper()
 	shell := exec.Command("bash", "-euo", "pipefail", "-c", lines)
 	shell.Dir = h.dir
-	shell.Env = append(h.command().Env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+	shell.Env = append(h.command().Env, "PATH="+product.Dir()+":"+os.Getenv("PATH"))
 	var out bytes.Buffer
 	shell.Stdout, shell.Stderr = &out, &out
 	if screen, err := terminal.Run(shell); err != nil {

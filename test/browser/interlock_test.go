@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,28 +18,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
-
-// program is the real binary, built once for all tests.
-var program string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "interlock-built-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "interlock")
-		if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "interlock/cmd/interlock").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "the binary does not build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
 
 // A house is one home of Interlock with a running server, as a person sets it up: settings, operators with keys, agents.
 type house struct {
@@ -131,7 +111,7 @@ func (h *house) stop() {
 
 // command is the program with the person's environment and nothing of the tester's.
 func (h *house) command(arguments ...string) *exec.Cmd {
-	c := exec.Command(program, arguments...)
+	c := exec.Command(product.Interlock(), arguments...)
 	c.Dir = h.dir
 	askpass, err := terminal.Askpass(h.dir)
 	if err != nil {
@@ -165,7 +145,7 @@ func (h *house) governor() string {
 	if _, err := os.Stat(key); err == nil {
 		return key
 	}
-	key, err := terminal.Govern(program, h.command().Env, h.dir)
+	key, err := terminal.Govern(product.Interlock(), h.command().Env, h.dir)
 	if err != nil {
 		h.t.Fatal(err)
 	}

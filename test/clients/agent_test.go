@@ -19,6 +19,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
 
@@ -93,7 +94,7 @@ func (o *office) key(name string) string { return filepath.Join(o.keys, name) }
 // approve says yes to a request as an operator does, in a process of its own.
 func (o *office) approve(t *testing.T, request string) bool {
 	t.Helper()
-	command := exec.Command(program, "approve", request, "--key", o.key("olga"))
+	command := exec.Command(product.Interlock(), "approve", request, "--key", o.key("olga"))
 	command.Env = o.env
 	out, err := command.CombinedOutput()
 	if err != nil {
@@ -156,7 +157,7 @@ func (a *agent) connect(env ...string) {
 }
 
 func (a *agent) program(env []string, args ...string) *exec.Cmd {
-	command := exec.Command(program, args...)
+	command := exec.Command(product.Interlock(), args...)
 	command.Env = append(append([]string{}, a.office.env...), env...)
 	command.Stderr = a.office
 	return command

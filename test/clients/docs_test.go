@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"interlock/test/product"
 )
 
 const page = "../../docs/plugging-in.md"
@@ -47,7 +49,7 @@ func TestClientsOnThePageRun(t *testing.T) {
 	t.Run("go", func(t *testing.T) {
 		home, _ := newHome(t)
 		command := exec.Command("go", "run", write("main.go", blocks(t, "go")[0]))
-		command.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "INTERLOCK_HOME="+home)
+		command.Env = append(os.Environ(), "PATH="+product.Dir()+string(filepath.ListSeparator)+os.Getenv("PATH"), "INTERLOCK_HOME="+home)
 		check(t, command)
 	})
 	t.Run("python", func(t *testing.T) {

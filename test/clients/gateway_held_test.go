@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/test/product"
 )
 
 // TestGatewayCarriesQuestions has a real server of the handshake revisions ask the Go SDK's client, under every revision that
@@ -24,7 +26,7 @@ func TestGatewayCarriesQuestions(t *testing.T) {
 			t.Parallel()
 			_, env := newHome(t)
 			runtime, path := script(t, "@modelcontextprotocol/server-everything/dist/index.js")
-			gateway := exec.Command(program, "gateway", "--mode", "monitoring", "--name", "every", "--", runtime, path, "stdio")
+			gateway := exec.Command(product.Interlock(), "gateway", "--mode", "monitoring", "--name", "every", "--", runtime, path, "stdio")
 			gateway.Env, gateway.Dir = env, t.TempDir()
 			var forms, samples atomic.Int32
 			client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{

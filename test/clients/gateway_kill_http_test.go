@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"interlock/test/product"
 )
 
 // httpCalls is the same over HTTP; `make load` makes 100,000.
@@ -80,7 +82,7 @@ func startServed(t *testing.T, env []string, journal string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{process: exec.Command(program, "gateway", "--listen", "127.0.0.1:0", "--name", "box", "--", self, journalFlag, journal)}
+	s := &served{process: exec.Command(product.Interlock(), "gateway", "--listen", "127.0.0.1:0", "--name", "box", "--", self, journalFlag, journal)}
 	s.process.Env = env
 	out, err := s.process.StdoutPipe()
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"interlock/test/product"
 )
 
 // calls is how many calls go through the gateway while it, its server and its client are killed; `make load` makes 100,000.
@@ -79,7 +81,7 @@ func startThrough(t *testing.T, env []string, args ...string) *through {
 	t.Helper()
 	var err error
 	l := &through{waiting: map[int]chan string{}, ended: make(chan struct{})}
-	l.gateway = exec.Command(program, append([]string{"gateway"}, args...)...)
+	l.gateway = exec.Command(product.Interlock(), append([]string{"gateway"}, args...)...)
 	l.gateway.Env = env
 	if l.in, err = l.gateway.StdinPipe(); err != nil {
 		t.Fatal(err)

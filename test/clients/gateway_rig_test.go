@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"interlock/test/product"
 )
 
 // conformanceServer is the protocol's own server for its suite, as the Go SDK has it.
@@ -45,7 +47,7 @@ func gatewayBefore(t *testing.T, env []string, name string, flags []string, comm
 // started starts the program and returns what follows a mark in what it prints once it serves.
 func started(t *testing.T, env []string, mark string, args ...string) string {
 	t.Helper()
-	server := exec.Command(program, args...)
+	server := exec.Command(product.Interlock(), args...)
 	var stderr bytes.Buffer
 	server.Env, server.Stderr = env, &stderr
 	stdout, err := server.StdoutPipe()

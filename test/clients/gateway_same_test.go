@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"interlock/test/product"
 )
 
 // A way is one from a client to a server through the gateway: how the client reaches the gateway, how the gateway reaches the
@@ -90,7 +92,7 @@ func newPair(t *testing.T, w way, name, mode, direct string, server []string) *p
 		address := started(t, env, "mcp     ", append([]string{"gateway", "--listen", "127.0.0.1:0"}, gateway...)...)
 		p.through = reachPlain(t, address, token, p.dirs[1], w.revision, takesAll)
 	} else {
-		command := exec.Command(program, append([]string{"gateway"}, gateway...)...)
+		command := exec.Command(product.Interlock(), append([]string{"gateway"}, gateway...)...)
 		command.Env, command.Dir = env, p.dirs[1]
 		p.through = startPlain(t, command, w.revision, takesAll)
 	}

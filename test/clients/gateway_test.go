@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/test/product"
 )
 
 // script returns the absolute path of an installed package's script.
@@ -35,7 +37,7 @@ func TestGatewayStopsWhatIsRefused(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("alpha"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			gateway := exec.Command(program, "gateway", "--name", "fs", "--", runtime, path, dir)
+			gateway := exec.Command(product.Interlock(), "gateway", "--name", "fs", "--", runtime, path, dir)
 			gateway.Env, gateway.Dir = env, dir
 			session, err := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil).Connect(t.Context(),
 				&mcp.CommandTransport{Command: gateway}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
@@ -87,7 +89,7 @@ func TestGatewayRefusesInTheToolsForm(t *testing.T) {
 			dir := t.TempDir()
 			runtime, path := script(t, "@modelcontextprotocol/server-filesystem/dist/index.js")
 			i := inspector{env: env, flags: []string{"--protocol-era", era},
-				server: []string{program, "gateway", "--home", home, "--name", "fs", "--", runtime, path, dir}}
+				server: []string{product.Interlock(), "gateway", "--home", home, "--name", "fs", "--", runtime, path, dir}}
 			result := i.inspect(t, 5, "tools/call", "--tool-name", "fs.write_file", "--tool-arg",
 				"path="+filepath.Join(home, "interlock.yaml"), "--tool-arg", "content=mode: disabled")
 			content, _ := result["content"].([]any)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,11 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
-
-// program is the built binary under test.
-var program string
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == journalFlag { // this is the server behind a gateway
@@ -25,23 +22,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == hostileFlag {
 		os.Exit(serveHostile(os.Args[2]))
 	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "interlock-clients-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "interlock")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/interlock")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+	os.Exit(m.Run())
 }
 
 // newHome is a home nobody has used, and the environment that points the program at it.
@@ -77,7 +58,7 @@ func governed(t *testing.T, env []string) (key string) {
 	if _, err := os.Stat(key); err == nil {
 		return key
 	}
-	key, err := terminal.Govern(program, env, home)
+	key, err := terminal.Govern(product.Interlock(), env, home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +80,7 @@ func addAgent(t *testing.T, env []string, args ...string) string {
 // output runs the program and returns what it prints.
 func output(t *testing.T, env []string, args ...string) string {
 	t.Helper()
-	command := exec.Command(program, args...)
+	command := exec.Command(product.Interlock(), args...)
 	command.Env = env
 	out, err := command.Output()
 	if err != nil {
@@ -116,7 +97,7 @@ func output(t *testing.T, env []string, args ...string) string {
 func up(t *testing.T, env []string, flags ...string) (endpoint, token string) {
 	t.Helper()
 	token = addAgent(t, env, "client")
-	server := exec.Command(program, append([]string{"up", "--listen", "127.0.0.1:0"}, flags...)...)
+	server := exec.Command(product.Interlock(), append([]string{"up", "--listen", "127.0.0.1:0"}, flags...)...)
 	var stderr bytes.Buffer
 	server.Env, server.Stderr = env, &stderr
 	stdout, err := server.StdoutPipe()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/test/product"
 )
 
 // TestGoSDK drives the program with the Go SDK's client, on standard streams and over HTTP, at every revision of the protocol it
@@ -24,7 +26,7 @@ func TestGoSDK(t *testing.T) {
 					endpoint, token := up(t, env)
 					transport = &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: bearer(token)}}
 				} else {
-					command := exec.Command(program, "mcp")
+					command := exec.Command(product.Interlock(), "mcp")
 					command.Env = env
 					transport = &mcp.CommandTransport{Command: command}
 				}

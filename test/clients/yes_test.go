@@ -15,6 +15,7 @@ import (
 
 	_ "modernc.org/sqlite" // whoever has the file has a shell for it
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
 
@@ -81,7 +82,7 @@ func newVictim(t *testing.T) *victim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := terminal.Govern(program, v.env, outside)
+	key, err := terminal.Govern(product.Interlock(), v.env, outside)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func newVictim(t *testing.T) *victim {
 	}
 	run := func(args ...string) {
 		t.Helper()
-		command := exec.Command(program, args...)
+		command := exec.Command(product.Interlock(), args...)
 		command.Env = append(v.env[:len(v.env):len(v.env)], askpass...)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v: %s", args, err, out)
@@ -126,7 +127,7 @@ func (v *victim) point() {
 		}
 	}
 	v.env = append(v.env, "INTERLOCK_HOME="+filepath.Join(v.dir, "home"), "HOME="+filepath.Join(v.dir, "user"),
-		"PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "REQUEST="+v.request, "SPENT="+v.spent)
+		"PATH="+product.Dir()+":"+os.Getenv("PATH"), "REQUEST="+v.request, "SPENT="+v.spent)
 }
 
 // copied is a victim just like this one.
@@ -199,7 +200,7 @@ func (v *victim) propose(command string) string {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	hook := exec.Command(program, "hook", "--agent", "claude")
+	hook := exec.Command(product.Interlock(), "hook", "--agent", "claude")
 	hook.Env, hook.Dir, hook.Stdin = v.env, filepath.Join(v.dir, "work"), bytes.NewReader(text)
 	out, err := hook.Output()
 	if err != nil {
@@ -221,7 +222,7 @@ func (v *victim) propose(command string) string {
 
 // waiting is the request that waits.
 func (v *victim) waiting() string {
-	command := exec.Command(program, "pending", "--json")
+	command := exec.Command(product.Interlock(), "pending", "--json")
 	command.Env = v.env
 	out, err := command.Output()
 	if err != nil {

@@ -13,31 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
-
-// programs built once: the directory that a reader's PATH begins with.
-var built string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "interlock-docs-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		built = dir
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", dir,
-			"interlock/cmd/interlock", "interlock/cmd/interlock-hook")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds them, which a page has it do
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "the programs do not build: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
 
 // maxNotRun is the largest part of all printed commands, in percent, that may be marked as not run. What is marked needs a cluster, a
 // package registry, another operating system or a file that only the reader has.
@@ -87,6 +65,8 @@ func person(t *testing.T) (home, keeps string, env []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	product.Look(".") // pages have people run the repository's own targets
+	built := product.Dir()
 	paths, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)

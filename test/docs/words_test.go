@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"interlock/test/product"
 )
 
 // sameWord are types of the vocabulary that are a part or a form of a word of the glossary.
@@ -218,7 +220,7 @@ func TestTheFirstScreenIsTrue(t *testing.T) {
 	for _, row := range strings.Split(table, "\n")[2:] {
 		for i, command := range quoted.FindAllString(row, -1) {
 			want := []int{20, 10, 0}[i]
-			check := exec.Command(filepath.Join(built, "interlock"), "check", "--", strings.Trim(command, "`"))
+			check := exec.Command(product.Interlock(), "check", "--", strings.Trim(command, "`"))
 			check.Env = env
 			said, err := check.CombinedOutput()
 			if check.ProcessState == nil || check.ProcessState.ExitCode() != want {

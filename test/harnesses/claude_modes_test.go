@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"interlock/test/product"
 )
 
 // Whatever the program lets run by itself, the hook's no stands. Without permission checks at all it does not start as root.
@@ -97,7 +99,7 @@ func TestClaudeWithoutItsHook(t *testing.T) {
 			if judged := d.log(); len(judged) > 0 {
 				t.Errorf("it was judged: %q", judged)
 			}
-			out, _, status := d.run(program, "doctor")
+			out, _, status := d.run(product.Interlock(), "doctor")
 			if wantIn(t, out, way.found); status == 0 && way.found != "" {
 				t.Errorf("doctor is content:\n%s", out)
 			}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"interlock/test/product"
 )
 
 // pluginFolder is the plugin for Claude Code as the release hands it out.
@@ -48,7 +50,7 @@ func TestClaudesPlugin(t *testing.T) {
 	t.Run("judges", func(t *testing.T) {
 		t.Parallel()
 		a, d := claude(t, "--plugin-dir", folder), newDesk(t)
-		d.onPath(filepath.Dir(program))
+		d.onPath(product.Dir())
 		told := d.work(a, a.shell("echo hello > made.txt"), a.shell("touch ran.txt; rm -rf "+d.home))
 		if wantIn(t, told[1], "[fs.delete-root]"); !d.exists("made.txt") || d.exists("ran.txt") {
 			t.Errorf("the harmless call ran: %v, the other: %v", d.exists("made.txt"), d.exists("ran.txt"))

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"interlock/test/product"
 )
 
 // The models that Codex ships with call tools from scripts ("code mode"); one it knows nothing of, such as somebody's own, calls
@@ -168,7 +170,7 @@ func TestCodexTrust(t *testing.T) {
 // codexComplaints is what doctor finds wrong with Codex's hooks.
 func codexComplaints(d *desk) string {
 	d.t.Helper()
-	out, _, _ := d.run(program, "doctor", "--json")
+	out, _, _ := d.run(product.Interlock(), "doctor", "--json")
 	var report struct {
 		Checks []struct{ Name, Harness, Status, Detail string }
 	}

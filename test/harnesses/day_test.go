@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"interlock/test/product"
 )
 
 // A day's work of a coding agent in one repository, as its model asks for it: what nobody is asked about.
@@ -237,7 +239,7 @@ func newWorkday(t *testing.T) *workday {
 func (d *workday) serve() {
 	d.t.Helper()
 	ready := filepath.Join(d.t.TempDir(), "ready")
-	server := exec.Command(program, "up", "--ready", ready)
+	server := exec.Command(product.Interlock(), "up", "--ready", ready)
 	var said strings.Builder
 	server.Dir, server.Env, server.Stdout, server.Stderr = d.workspace, d.env, &said, &said
 	if err := server.Start(); err != nil {

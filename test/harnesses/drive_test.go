@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"interlock/test/product"
 )
 
 // An agent is one coding agent: how its model names its tools, and how its users start it without a terminal.
@@ -226,7 +228,7 @@ func withoutProgram(t *testing.T, a agent) {
 	d := newDeskWith(t, a)
 	moved := t.TempDir()
 	for _, name := range []string{"interlock", "interlock-hook"} {
-		content, err := os.ReadFile(filepath.Join(filepath.Dir(program), name))
+		content, err := os.ReadFile(filepath.Join(product.Dir(), name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +246,7 @@ func withoutProgram(t *testing.T, a agent) {
 	if d.exists("made.txt") {
 		t.Error("it ran")
 	}
-	out, _, status := d.run(program, "doctor")
+	out, _, status := d.run(product.Interlock(), "doctor")
 	if wantIn(t, out, "the registered command does not run"); status == 0 {
 		t.Errorf("doctor is content:\n%s", out)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"interlock/test/product"
 )
 
 // answers is a program that stands for the hook: each time it does what the next line says, and when none is left it goes.
@@ -62,7 +64,7 @@ func TestOpenCodePluginLetsNothingElseRun(t *testing.T) {
 	want = append(want, "refused [hook.plugin] Interlock gave no answer, so nothing runs: …", // the program is gone
 		"logged the outcome of a call is not recorded: spawn "+d.path("hook")+" ENOENT")
 	plugin := d.read("~/.config/opencode/plugins/interlock.js")
-	d.write("interlock.mjs", strings.ReplaceAll(plugin, program+"-hook", d.path("hook")))
+	d.write("interlock.mjs", strings.ReplaceAll(plugin, product.Hook(), d.path("hook")))
 	d.write("calls.mjs", pluginCalls)
 	d.write("hook", answers)
 	d.write("lines", strings.Join(lines, "\n")+"\n")

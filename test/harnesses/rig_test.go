@@ -13,33 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
-
-// program is the built binary; interlock-hook lies beside it.
-var program string
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == shelfFlag { // this is the MCP server behind a gateway
 		os.Exit(serveShelf())
 	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "interlock-harnesses-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "interlock")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "../../cmd/interlock", "../../cmd/interlock-hook")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+	os.Exit(m.Run())
 }
 
 // patience is how long one run of a harness may take before it counts as hanging.
@@ -56,7 +38,6 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	lookAtSources()
 	d := &desk{t: t, home: t.TempDir(), state: t.TempDir(), workspace: t.TempDir()}
 	if err := os.Chmod(d.state, 0o700); err != nil {
 		t.Fatal(err)
@@ -79,25 +60,6 @@ func newDesk(t *testing.T) *desk {
 	d.env = append(d.env, askpass...)
 	d.must("git", "init", "--quiet")
 	return d
-}
-
-// lookAtSources makes go test run the tests anew when the program has changed: it takes the result of an earlier run as long
-// as the files that tests looked at stand as they were, and sees nothing of what TestMain builds.
-func lookAtSources() {
-	_ = filepath.WalkDir("../..", func(path string, entry os.DirEntry, err error) error {
-		if err != nil {
-			return nil // gone meanwhile: another test's
-		}
-		if entry.IsDir() {
-			switch name := entry.Name(); {
-			case name == "test", name == "bench", name == "var", name == "bin", name != ".." && strings.HasPrefix(name, "."):
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		_, _ = os.Stat(path)
-		return nil
-	})
 }
 
 // set adds a variable to the environment of everything that is run from here on.
@@ -173,7 +135,7 @@ func (d *desk) must(name string, args ...string) string {
 
 func (d *desk) interlock(args ...string) string {
 	d.t.Helper()
-	return d.must(program, args...)
+	return d.must(product.Interlock(), args...)
 }
 
 // harness returns the path of an installed coding agent.
@@ -254,7 +216,7 @@ func (d *desk) addOperator() (key string) {
 	d.t.Helper()
 	key = filepath.Join(d.t.TempDir(), "olga")
 	d.must("ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-N", terminal.Passphrase, "-f", key)
-	command := exec.Command(program, "operator", "add", "olga", "--ssh-key", key+".pub")
+	command := exec.Command(product.Interlock(), "operator", "add", "olga", "--ssh-key", key+".pub")
 	command.Dir, command.Env = d.workspace, d.env
 	if screen, err := terminal.Run(command); err != nil {
 		d.t.Fatalf("%v: %s", err, screen)

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
 
@@ -122,7 +123,7 @@ func newStranger(t *testing.T) *stranger {
 	root := t.TempDir()
 	s := &stranger{desk: &desk{t: t, home: filepath.Join(root, "home", "ann")}, remote: filepath.Join(root, "remote.git"),
 		fake: filepath.Join(root, "fake")}
-	lookAtSources()
+	product.Dir() // what the archive is made from
 	s.workspace = filepath.Join(s.home, "shop")
 	s.program = filepath.Join(s.home, ".local", "bin", "interlock")
 	for _, dir := range []string{s.workspace, s.fake, s.path("~/.claude"), s.path("~/Downloads"), s.path("~/.config"),
@@ -181,6 +182,7 @@ func (s *stranger) download() {
 	s.t.Helper()
 	dist := filepath.Join(s.t.TempDir(), "dist")
 	system := runtime.GOOS + "/" + runtime.GOARCH
+	product.Look(".") // from which the release is made
 	make := exec.Command("go", "run", "./release", "-out", dist, "-only", system)
 	make.Dir = filepath.Join("..", "..")
 	if out, err := make.CombinedOutput(); err != nil {
@@ -279,6 +281,22 @@ var told = regexp.MustCompile(`^\.claude/(projects|history)|^\.codex/(sessions|.
 
 var ourName = regexp.MustCompile(`\b[Ii]nterlock\b`)
 
+// withoutPlaces leaves out where this test is run: the directories of the sources and of temporary files may be called anything.
+func (s *stranger) withoutPlaces(content []byte) []byte {
+	s.t.Helper()
+	root, err := product.Root()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, place := range []string{root, os.TempDir()} {
+		if real, err := filepath.EvalSymlinks(place); err == nil {
+			content = bytes.ReplaceAll(content, []byte(real), nil)
+		}
+		content = bytes.ReplaceAll(content, []byte(place), nil)
+	}
+	return content
+}
+
 // listing is everything in the stranger's home, but for what the agents keep for themselves there: each file with its digest.
 func (s *stranger) listing() []string {
 	s.t.Helper()
@@ -286,7 +304,7 @@ func (s *stranger) listing() []string {
 	err := filepath.WalkDir(s.home, func(path string, entry fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(s.home, path)
 		if theirs(name) {
-			if content, err := os.ReadFile(path); err == nil && !told.MatchString(name) && ourName.Match(content) {
+			if content, err := os.ReadFile(path); err == nil && !told.MatchString(name) && ourName.Match(s.withoutPlaces(content)) {
 				s.t.Errorf("%s names Interlock", name)
 			}
 			return nil // also where it was there for a moment only

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"interlock/test/product"
 )
 
 // A program is one that runs beside the test, with all that it has said.
@@ -86,7 +88,8 @@ func written(t *testing.T, file string) string {
 // TestSDK: what OpenTelemetry's SDK reports, cumulatively and as deltas, packed and again, is charged once and without anything else
 // that it says; and a collector that uses OpenTelemetry's own definitions reads the decisions and numbers that Interlock tells.
 func TestSDK(t *testing.T) {
-	interlock, sdk := build(t, ".", "../../cmd/interlock"), build(t, "_sdk", ".")
+	product.Look("test/otel/_sdk")
+	interlock, sdk := product.Interlock(), build(t, "_sdk", ".")
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
 	env := append(os.Environ(), "INTERLOCK_HOME="+home, "HOME="+dir)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"interlock/test/product"
 )
 
 // denied is what the recipes are made to try. It is refused by every profile, and if it were not, it would do no harm here.
@@ -120,7 +122,7 @@ func TestWorkflow(t *testing.T) {
 			command.Env = append(command.Env, variable)
 		}
 	}
-	command.Env = append(command.Env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "RUNNER_TEMP="+temp,
+	command.Env = append(command.Env, "PATH="+product.Dir()+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "RUNNER_TEMP="+temp,
 		"INTERLOCK_HOME="+filepath.Join(work, "home"), "PYTHONPATH="+source, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := command.CombinedOutput()
 	if err != nil {

@@ -9,14 +9,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"interlock/test/product"
 	"interlock/test/terminal"
 )
 
-// program is the built binary under test, compiled the folder with the compiled TypeScript package.
-var program, compiled string
+// compiled is the directory with the compiled TypeScript package, which is compiled once.
+var compiled string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -27,27 +29,23 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program, compiled = filepath.Join(dir, "interlock"), filepath.Join(dir, "node_modules", "interlock-client")
-	for _, step := range []*exec.Cmd{
-		exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/interlock"),
-		exec.Command("../clients/node_modules/.bin/node", "node_modules/typescript/bin/tsc", "-p", "../../sdk/typescript",
-			"--outDir", filepath.Join(compiled, "dist"), "--typeRoots", "node_modules/@types"),
-	} {
-		if out, err := step.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v: run `make setup` for what is missing\n%s", strings.Join(step.Args, " "), err, out)
-			return 1
-		}
+	compiled = filepath.Join(dir, "node_modules", "interlock-client")
+	return m.Run()
+}
+
+var compile = sync.OnceValue(func() error {
+	product.Look("sdk", "docs/recipes")
+	tsc := exec.Command("../clients/node_modules/.bin/node", "node_modules/typescript/bin/tsc", "-p", "../../sdk/typescript",
+		"--outDir", filepath.Join(compiled, "dist"), "--typeRoots", "node_modules/@types")
+	if out, err := tsc.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: run `make setup` for what is missing\n%s", strings.Join(tsc.Args, " "), err, out)
 	}
 	data, err := os.ReadFile("../../sdk/typescript/package.json")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(compiled, "package.json"), data, 0o600)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+	return err
+})
 
 // An office is a home with somebody who governs it, and a server in it.
 type office struct {
@@ -61,6 +59,9 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
+	if err := compile(); err != nil {
+		t.Fatal(err)
+	}
 	home, user := t.TempDir(), t.TempDir()
 	if err := os.Chmod(home, 0o700); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func newOffice(t *testing.T) *office {
 		t.Fatal(err)
 	}
 	o.env = append(append(o.env, "INTERLOCK_HOME="+home, "HOME="+user), askpass...)
-	if o.key, err = terminal.Govern(program, o.env, user); err != nil {
+	if o.key, err = terminal.Govern(product.Interlock(), o.env, user); err != nil {
 		t.Fatal(err)
 	}
 	o.token = o.interlock(t, "agent", "add", "builder", "--key", o.key)
@@ -87,7 +88,7 @@ func newOffice(t *testing.T) *office {
 // interlock runs the program and returns what it prints.
 func (o *office) interlock(t *testing.T, args ...string) string {
 	t.Helper()
-	command := exec.Command(program, args...)
+	command := exec.Command(product.Interlock(), args...)
 	command.Env = o.env
 	var said strings.Builder
 	command.Stderr = &said
@@ -100,7 +101,7 @@ func (o *office) interlock(t *testing.T, args ...string) string {
 
 func (o *office) up(t *testing.T) {
 	t.Helper()
-	o.server = exec.Command(program, "up", "--listen", "127.0.0.1:0")
+	o.server = exec.Command(product.Interlock(), "up", "--listen", "127.0.0.1:0")
 	o.server.Env = o.env
 	stdout, err := o.server.StdoutPipe()
 	if err == nil {

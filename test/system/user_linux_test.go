@@ -14,11 +14,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"interlock/spec"
+	"interlock/test/product"
 )
 
 // The users of these tests have numbers that no table of users knows, so that nothing of the machine is touched.
@@ -57,28 +59,29 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// programs is the directory with the programs, built once.
-var programs string
+// programs is a directory with copies of the programs that every user can get at, made once.
+var programs = filepath.Join("/tmp", fmt.Sprintf("interlock-programs-%d", os.Getpid()))
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("/tmp", "interlock-programs-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	programs = dir
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+"/", "../../cmd/interlock", "../../cmd/interlock-hook")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the programs: %v\n%s", err, out)
-		return 1
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+	defer os.RemoveAll(programs)
 	return m.Run()
 }
+
+var copied = sync.OnceValue(func() error {
+	if err := errors.Join(os.Mkdir(programs, 0o755), os.Chmod(programs, 0o755)); err != nil {
+		return err
+	}
+	for _, program := range []string{product.Interlock(), product.Hook()} {
+		text, err := os.ReadFile(program)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(programs, filepath.Base(program)), text, 0o755)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+})
 
 // A machine is a server of a user of its own, and the places of the others.
 type machine struct {
@@ -92,6 +95,9 @@ func start(t *testing.T) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Fatal("these tests are other users of the system, which takes root: run them as root, in a container say")
+	}
+	if err := copied(); err != nil {
+		t.Fatal(err)
 	}
 	root, err := os.MkdirTemp("/tmp", "interlock-system-")
 	if err != nil {
