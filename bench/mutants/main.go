@@ -49,7 +49,7 @@ func targets() []target {
 		{dir: "internal/mcpaql", percent: 20, within: 30 * time.Minute, patience: 40 * time.Second},
 		{dir: "internal/admission", percent: 8, within: 60 * time.Minute, patience: 150 * time.Second},
 		{dir: "internal/mcpgateway", percent: 25, within: 60 * time.Minute, patience: 150 * time.Second, files: []string{
-			"allowance.go", "call.go", "dispatch.go", "held.go", "heldround.go", "onward.go", "outcome.go", "proposal.go", "reason.go",
+			"call.go", "dispatch.go", "held.go", "heldround.go", "onward.go", "outcome.go", "proposal.go", "reason.go",
 			"refusal.go", "request.go", "requeststate.go"}},
 	}
 }

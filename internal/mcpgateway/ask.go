@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"time"
 
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/rpc"
+	"interlock/internal/strictjson"
 )
 
 // decide is the one way from a request of the client to leave to forward it. It proposes the action and, where a human has
@@ -89,4 +91,119 @@ func (q *Question) brought(params []byte) {
 			rpc.Members(value, func(key, response []byte) { q.Responses[string(key)] = response })
 		}
 	})
+}
+
+// canElicit reports whether the client of a question can be asked by a request of ours: in revisions with sessions, where it
+// opens addresses for its user and we know one.
+func (a *Asker) canElicit(q Question) bool {
+	return q.Elicit != nil && q.Client.URL && q.Client.Revision < RevisionStateless && a.config.Console != ""
+}
+
+// elicit has the client's user asked to open the request's page, for as long as a call is held, and returns what they said to
+// that. It ends early, with nothing said, if the request is answered meanwhile: the page was open somewhere else.
+func (a *Asker) elicit(ctx context.Context, q Question, request string) string {
+	asked, err := a.config.Approvals.Asked(ctx, q.Proposal.Requester, request)
+	if err != nil {
+		return ""
+	}
+	params := elicitationOf(a.pending(asked))
+	params.ID = request
+	ctx, cancel := context.WithTimeout(ctx, a.patience(q))
+	defer cancel()
+	changed, stop := a.watch.follow(request)
+	defer stop()
+	responses := make(chan json.RawMessage, 1)
+	go func() {
+		response, err := q.Elicit(ctx, encode(params))
+		if err != nil {
+			response = nil
+		}
+		responses <- response
+	}()
+	select {
+	case response := <-responses:
+		return said(response)
+	case <-changed:
+		return answeredMeanwhile
+	case <-ctx.Done():
+		return ""
+	case <-a.watch.closed:
+		return ""
+	}
+}
+
+// answeredMeanwhile is what elicit returns if an operator was faster than the client's user.
+const answeredMeanwhile = "answered"
+
+// afterElicit says whether a question is held on after its client's user was asked, and until when.
+func (a *Asker) afterElicit(q Question, said string) (until time.Time, on bool) {
+	switch said {
+	case "accept", answeredMeanwhile:
+		return time.Now().Add(a.patience(q)), true
+	}
+	return time.Time{}, false
+}
+
+// elicited tells the client that what it asked its user to do is done (MCP 2025-11-25).
+func elicited(ctx context.Context, q Question, request string) {
+	if q.Notify != nil {
+		q.Notify(ctx, "notifications/elicitation/complete", encode(struct {
+			ID string `json:"elicitationId"`
+		}{request}))
+	}
+}
+
+// asksByResult reports whether the result of a method may be that input is required (MCP 2026-07-28).
+func asksByResult(method string) bool {
+	return method == "tools/call" || method == "resources/read" || method == "prompts/get"
+}
+
+// inputKey names our one question among a result's inputRequests. An upstream server's questions never share a result with
+// ours, because nothing has been forwarded yet.
+func inputKey(request string) string { return "interlock:" + request }
+
+// An elicitation asks the client's user to open an address. That they agree to open it says nothing about the answer they
+// give there, and the address alone opens nothing: the page wants an operator to sign in.
+type elicitation struct {
+	Mode    string `json:"mode"`
+	Message string `json:"message"`
+	URL     string `json:"url"`
+	ID      string `json:"elicitationId,omitempty"` // MCP 2025-11-25 only
+}
+
+func elicitationOf(r Refused) elicitation {
+	general := interlock.GeneralReason(r.Reason) // what it is about stands on the page, for who signs in
+	return elicitation{Mode: "url", URL: r.URL,
+		Message: "A human has to approve this call: " + general + ". Request " + r.Request + " waits on the page."}
+}
+
+// An inputRequest is a question in a result or a task.
+type inputRequest struct {
+	Method string      `json:"method"`
+	Params elicitation `json:"params"`
+}
+
+// inputRequired is the result that has a client of MCP 2026-07-28 ask its user and come back.
+func inputRequired(r Refused, state string) json.RawMessage {
+	return encode(struct {
+		Type   string                  `json:"resultType"`
+		Inputs map[string]inputRequest `json:"inputRequests"`
+		State  string                  `json:"requestState"`
+	}{"input_required", map[string]inputRequest{inputKey(r.Request): {"elicitation/create", elicitationOf(r)}}, state})
+}
+
+// said is what a client's user said to an elicitation: accept, decline or cancel; empty for anything else, which counts as
+// nothing said.
+func said(response json.RawMessage) string {
+	var answer struct {
+		Action string `json:"action"`
+	}
+	if len(response) == 0 || strictjson.DecodeLenient(response, &answer) != nil {
+		return ""
+	}
+	switch answer.Action {
+	case "accept", "decline", "cancel":
+		return answer.Action
+	}
+	return ""
 }

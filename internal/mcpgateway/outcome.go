@@ -123,3 +123,8 @@ func (g *Gateway) recordAll(some []outcome) {
 		}
 	}
 }
+
+// ended is told how a forwarded action ended, before the client is.
+func (s *Session) ended(p permit, status interlock.OutcomeStatus) {
+	s.gateway.config.Backend.Ended(p.requester, p.answer.Decision, status)
+}
