@@ -102,7 +102,7 @@ func tookBack(ctx context.Context, log *store.Store, most int) ([]takenBack, err
 
 // tookBackBy is what one answer of a judge took back, if it did.
 func tookBackBy(e interlock.Entry) (one takenBack, revoked bool, err error) {
-	var is auditlog.JudgedAfter
+	var is auditlog.JudgedAfterRecord
 	event, err := auditlog.Read(e, &is)
 	if err != nil || !is.Revokes() {
 		return one, false, err

@@ -73,43 +73,9 @@ func (k *inquiries) about(a *Admission, action interlock.Action, analysis impact
 // isStill reports whether a judge is who it was.
 func isStill(judge interlock.Judge, was interlock.JudgeIdentity) bool { return judge.Identity() == was }
 
-// aboutAction is the digest of a question about an action, see [inquiry.digest], written by hand because it is made for every action.
+// aboutAction is the digest of a question about an action, see [inquiry.digest].
 func (q *inquiry) aboutAction(action interlock.Digest, impacts []interlock.Impact) (interlock.Digest, error) {
-	text, ok := strictjson.Text(func(w *strictjson.Writer) {
-		w.Open()
-		w.Name("about")
-		w.Open()
-		w.Name("action")
-		w.String(string(action))
-		w.Name("impacts")
-		strictjson.List(w, impacts, (*strictjson.Writer).Impact)
-		w.Close()
-		if q.alone {
-			w.Name("alone")
-			w.Bool(true)
-		}
-		w.Name("judges")
-		strictjson.List(w, q.judges, func(w *strictjson.Writer, judge *interlock.Judge) {
-			identity := (*judge).Identity()
-			w.Open()
-			w.Name("ground_rules")
-			w.String(string(identity.GroundRules))
-			w.Name("model")
-			w.String(identity.Model)
-			w.Name("name")
-			w.String(identity.Name)
-			w.Close()
-		})
-		w.Name("shown")
-		strictjson.List(w, q.asks, func(w *strictjson.Writer, asks *interlock.JudgeQuestion) {
-			w.String(string(asks.Subject) + " " + string(asks.Payload))
-		})
-		w.Close()
-	})
-	if ok {
-		return strictjson.DigestBytes(inquiryDomain, text), nil
-	}
-	return q.digest(struct {
+	return q.digest(&struct {
 		Action  interlock.Digest   `json:"action"`
 		Impacts []interlock.Impact `json:"impacts"`
 	}{action, impacts})

@@ -46,11 +46,11 @@ func (h *house) passes(d time.Duration) {
 }
 
 // judgedAfter are the events by which judges were heard afterwards.
-func (h *house) judgedAfter() (list []auditlog.JudgedAfter) {
+func (h *house) judgedAfter() (list []auditlog.JudgedAfterRecord) {
 	h.t.Helper()
 	for _, e := range h.log() {
 		if e.Type == interlock.EventJudgedLate {
-			var is auditlog.JudgedAfter
+			var is auditlog.JudgedAfterRecord
 			if _, err := auditlog.Read(e, &is); err != nil {
 				h.t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"interlock/internal/origin"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
 )
 
 // The names under which what is in force stands among the settings.
@@ -26,12 +27,12 @@ func (a *Admission) governanceText() ([]byte, error) {
 	values := maps.Clone(a.config.Record.Governance)
 	values["schema"] = auditlog.GovernanceSchema
 	values["mode"], values["profile"] = a.config.Mode.String(), a.config.Profile
-	return auditlog.Values(values)
+	return strictjson.Marshal(values)
 }
 
 // limitsText is every constant that bounds what an agent or an operator may do: canonical JSON.
 func (a *Admission) limitsText() ([]byte, error) {
-	return auditlog.Values(map[string]string{
+	return strictjson.Marshal(map[string]string{
 		"schema":          auditlog.LimitsSchema,
 		"approval_ttl":    a.config.ApprovalTTL.String(),
 		"code_ttl":        a.config.CodeTTL.String(),

@@ -2,7 +2,6 @@ package auditlog
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -88,136 +87,11 @@ type Moving struct {
 	Annotations *interlock.Annotations      `json:"annotations,omitempty"`
 }
 
-// Text is the canonical text of the inputs, which their digest is over. It is written by hand, because every decision has one; a
-// test holds it to what the general encoder would write.
-func (i *Inputs) Text() ([]byte, error) {
-	text, ok := strictjson.Text(i.write)
-	if ok {
-		return text, nil
-	}
-	return strictjson.Marshal(i)
-}
-
-func (i *Inputs) write(w *strictjson.Writer) {
-	w.Open()
-	w.Name("action")
-	writeAction(w, &i.Action)
-	if i.Approval != nil {
-		w.Name("approval")
-		w.General(i.Approval)
-	}
-	w.Name("base")
-	w.String(string(i.Base))
-	w.Name("impacts")
-	strictjson.List(w, i.Impacts, (*strictjson.Writer).Impact)
-	if len(i.Limited) > 0 {
-		w.Name("limited")
-		strictjson.List(w, i.Limited, writeLimited)
-	}
-	if len(i.Limits) > 0 {
-		w.Name("limits")
-		w.General(i.Limits)
-	}
-	if !i.Moving.nothing() {
-		w.Name("moving")
-		i.Moving.write(w)
-	}
-	w.Name("schema")
-	w.String(i.Schema)
-	w.OptionalStrings("spoken", i.Spoken)
-	if len(i.Texts) > 0 {
-		w.Name("texts")
-		strictjson.List(w, i.Texts, func(w *strictjson.Writer, t *AnalysedText) {
-			w.Open()
-			w.Name("kind")
-			w.String(string(t.Kind))
-			w.Name("value")
-			w.String(t.Value)
-			w.Close()
-		})
-	}
-	w.Close()
-}
-
-func writeLimited(w *strictjson.Writer, l *Limited) {
-	w.Open()
-	if !l.Back.IsZero() {
-		w.Name("back")
-		w.Time(l.Back)
-	}
-	w.OptionalString("currency", l.Currency)
-	w.Name("limit")
-	w.String(l.Limit)
-	w.Name("measure")
-	w.String(l.Measure)
-	if l.Met {
-		w.Name("met")
-		w.Bool(true)
-	}
-	if l.Monitored {
-		w.Name("monitored")
-		w.Bool(true)
-	}
-	w.OptionalStrings("of", l.Of)
-	w.Name("per")
-	w.String(l.Per)
-	w.Name("room")
-	w.Int(l.Room)
-	w.Name("take")
-	w.Int(l.Take)
-	w.Name("used")
-	w.Int(l.Used)
-	optionalInt(w, "window_ns", int64(l.Window))
-	w.Close()
-}
-
-// nothing reports whether nothing moves.
-func (m *Moving) nothing() bool { return reflect.ValueOf(m).Elem().IsZero() }
-
-// write writes what most actions have by hand, and the rest as a whole where there is any.
-func (m *Moving) write(w *strictjson.Writer) {
-	rest := *m
-	rest.Judgments, rest.Recent, rest.Taken = nil, nil, false
-	if !rest.nothing() {
-		w.General(m)
-		return
-	}
-	w.Open()
-	w.Judgments("judgments", m.Judgments)
-	if len(m.Recent) > 0 {
-		w.Name("recent")
-		strictjson.List(w, m.Recent, (*strictjson.Writer).PastAction)
-	}
-	if m.Taken {
-		w.Name("taken")
-		w.Bool(true)
-	}
-	w.Close()
-}
+// Text is the canonical text of the inputs, which their digest is over.
+func (i *Inputs) Text() ([]byte, error) { return strictjson.Marshal(i) }
 
 // Text is the canonical text of the base, which its digest is over.
-func (b *Base) Text() ([]byte, error) {
-	text, ok := strictjson.Text(func(w *strictjson.Writer) {
-		w.Open()
-		w.Name("analyser")
-		w.String(b.Analyser)
-		if b.Manifest != "" {
-			w.Name("manifest")
-			w.String(string(b.Manifest))
-		}
-		w.Name("program")
-		w.String(b.Program)
-		w.Name("schema")
-		w.String(b.Schema)
-		w.Name("snapshot")
-		w.Snapshot(&b.Snapshot)
-		w.Close()
-	})
-	if ok {
-		return text, nil
-	}
-	return strictjson.Marshal(b)
-}
+func (b *Base) Text() ([]byte, error) { return strictjson.Marshal(b) }
 
 // Split takes from a snapshot what moves. What is left is the base's; texts of files are named by digest.
 func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
@@ -299,12 +173,9 @@ func DecisionTexts(d interlock.Decision, visit func(text []byte) (found bool)) e
 	for _, room := range rooms {
 		c := cutter{room: room}
 		cut := c.decision(d)
-		text, ok := strictjson.Text(func(w *strictjson.Writer) { writeDecision(w, &cut) })
-		if !ok {
-			var err error
-			if text, err = strictjson.Marshal(cut); err != nil {
-				return err
-			}
+		text, err := strictjson.Marshal(&cut)
+		if err != nil {
+			return err
 		}
 		if visit(text) {
 			return nil

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 
 	"interlock"
@@ -80,50 +78,8 @@ type Manifest struct {
 	Snapshots map[string]SnapshotName `json:"snapshots"`
 }
 
-// Text is the canonical text of the manifest, which its digest is over. It is written by hand, because every process that decides
-// writes one when it starts.
-func (m Manifest) Text() ([]byte, error) {
-	text, ok := strictjson.Text(func(w *strictjson.Writer) {
-		w.Open()
-		w.Name("schema")
-		w.String(m.Schema)
-		w.Name("snapshots")
-		w.Open()
-		for _, name := range slices.Sorted(maps.Keys(m.Snapshots)) {
-			n := m.Snapshots[name]
-			w.Name(name)
-			w.Open()
-			for _, member := range [][2]string{{"blob", string(n.Blob)}, {"config_hash", n.Config}, {"id", n.ID},
-				{"schema_version", n.Schema}, {"seed_namespace", n.Namespace}} {
-				w.Name(member[0])
-				w.String(member[1])
-			}
-			w.Close()
-		}
-		w.Close()
-		w.Close()
-	})
-	if ok {
-		return text, nil
-	}
-	return strictjson.Marshal(m)
-}
-
-// Values is the canonical text of a snapshot that is names and values.
-func Values(values map[string]string) ([]byte, error) {
-	text, ok := strictjson.Text(func(w *strictjson.Writer) {
-		w.Open()
-		for _, name := range slices.Sorted(maps.Keys(values)) { // they are ASCII, so byte order is RFC 8785's
-			w.Name(name)
-			w.String(values[name])
-		}
-		w.Close()
-	})
-	if ok {
-		return text, nil
-	}
-	return strictjson.Marshal(values)
-}
+// Text is the canonical text of the manifest, which its digest is over.
+func (m Manifest) Text() ([]byte, error) { return strictjson.Marshal(&m) }
 
 // ReadManifest reads a manifest and refuses one that lacks a snapshot or names one by an id that is not its own.
 func ReadManifest(text []byte) (Manifest, error) {

@@ -1,13 +1,11 @@
 package auditlog_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"testing"
 
 	"interlock/internal/auditlog"
-	"interlock/internal/strictjson"
 	"interlock/spec"
 )
 
@@ -40,25 +38,18 @@ func TestSnapshotID(t *testing.T) {
 	}
 }
 
-// TestManifestsAreCanonical holds what is written by hand to what the general encoder writes.
-func TestManifestsAreCanonical(t *testing.T) {
+// A manifest is read as it was written, and nothing else is read as one.
+func TestManifestsAreReadAsWritten(t *testing.T) {
 	m := auditlog.Manifest{Schema: auditlog.ManifestSchema, Snapshots: map[string]auditlog.SnapshotName{
 		"ruleset": auditlog.NameRuleset("sha256:00", "sha256:01"), "limits": auditlog.NameSnapshot(auditlog.LimitsSchema, []byte("{}")),
 		"governance": auditlog.NameSnapshot(auditlog.GovernanceSchema, []byte(`{"a":"<b>"}`))}}
 	got, err := m.Text()
-	want, wantErr := strictjson.Marshal(m)
-	if err != nil || wantErr != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s\n%s (%v, %v)", got, want, err, wantErr)
+	if err != nil {
+		t.Fatal(err)
 	}
 	read, err := auditlog.ReadManifest(got)
 	if err != nil || len(read.Snapshots) != 3 {
 		t.Errorf("%+v, %v", read, err)
-	}
-	values := map[string]string{"schema": "x/v1", "a": "\u2028 <&> \"", "max_questions": "7"}
-	got, err = auditlog.Values(values)
-	want, wantErr = strictjson.Marshal(values)
-	if err != nil || wantErr != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s\n%s (%v, %v)", got, want, err, wantErr)
 	}
 	for name, text := range map[string]string{"nothing": `{}`, "another schema": `{"schema":"x","snapshots":{}}`,
 		"no snapshots": `{"schema":"interlock.manifest/v1","snapshots":{}}`, "no JSON": `{`} {

@@ -3,6 +3,8 @@ package auditlog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"time"
 
 	"interlock"
 )
@@ -61,4 +63,46 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 		decided.Cut = append(decided.Cut, Cut(cut))
 	}
 	return decided, nil
+}
+
+// Read reads what an event holds into a value, for whoever needs a few members of it.
+func Read(e interlock.Entry, into any) (Event, error) {
+	event, err := ParseEvent(e.Body)
+	if err != nil {
+		return event, fmt.Errorf("auditlog: read the event: %w", err)
+	}
+	if err := json.Unmarshal(event.Payload, into); err != nil {
+		return event, fmt.Errorf("auditlog: read the payload of a %s: %w", e.Type, err)
+	}
+	return event, nil
+}
+
+// readOf reads what an entry of one of some types holds. Of any other it says what that lacks.
+func readOf[T any](e interlock.Entry, lacks string, kinds ...interlock.EventType) (r T, event Event, err error) {
+	if !slices.Contains(kinds, e.Type) {
+		return r, event, fmt.Errorf("auditlog: a %s event %s", e.Type, lacks)
+	}
+	event, err = Read(e, &r)
+	return r, event, err
+}
+
+// ApprovalOf reads a human's answer and the request it answered back from its entry. Any other entry is an error.
+func ApprovalOf(e interlock.Entry) (interlock.ApprovalRequest, interlock.Approval, error) {
+	r, _, err := readOf[ApprovalRecord](e, "holds no answer", interlock.EventApproval)
+	return r.Request, r.Approval, err
+}
+
+// ProbesOf reads back from its entry which questions with seeded errors were put, and when. Any other entry is an error.
+func ProbesOf(e interlock.Entry) (requests []string, at time.Time, err error) {
+	r, event, err := readOf[ProbeRecord](e, "holds no probes", interlock.EventProbe)
+	return r.Requests, event.Recorded, err
+}
+
+// UsesOf returns what the action of a decision took from limits and when, as the decision's own event says.
+func UsesOf(e interlock.Entry) (uses []interlock.Taken, at time.Time, err error) {
+	var wire struct {
+		Uses []interlock.Taken `json:"uses"`
+	}
+	event, err := Read(e, &wire)
+	return wire.Uses, event.Recorded, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -82,7 +83,7 @@ type (
 		Used        []string               `json:"used_events,omitempty"`
 		Commits     []Committed            `json:"commits,omitempty"`
 		Plan        *PlanStep              `json:"plan,omitempty"`
-		Cut         []cutWire              `json:"truncated,omitempty"`
+		truncated
 	}
 	proposedWire struct {
 		Type    interlock.Kind   `json:"action_type"`
@@ -107,6 +108,10 @@ type (
 		Digest string `json:"digest,omitempty"`
 		Items  int    `json:"items,omitempty"`
 	}
+	// truncated is what a record says of the values in it that were too long.
+	truncated struct {
+		Cut []cutWire `json:"truncated,omitempty"`
+	}
 )
 
 // judgeGate is the name under which the judge's findings stand in a decision.
@@ -115,11 +120,19 @@ const judgeGate = "judge"
 // rooms are how long, in bytes, one value of a record may be, tried from the first on until the whole fits.
 var rooms = [...]int{16 << 10, 4 << 10, 1 << 10, 256}
 
+// wires lends out wire forms, because every decision has one. What one held before is not seen.
+var wires = sync.Pool{New: func() any { return new(decisionWire) }}
+
 // Payload renders the record. Long values are cut, and cut harder until the whole fits.
 func (r DecisionRecord) Payload() (json.RawMessage, error) {
+	wire := wires.Get().(*decisionWire)
+	defer func() {
+		*wire = decisionWire{}
+		wires.Put(wire)
+	}()
 	for _, room := range rooms {
-		wire := r.wire(room)
-		payload, err := wire.encode()
+		r.fill(wire, room)
+		payload, err := strictjson.Marshal(wire)
 		if err != nil {
 			return nil, fmt.Errorf("auditlog: encode a decision: %w", err)
 		}
@@ -130,14 +143,12 @@ func (r DecisionRecord) Payload() (json.RawMessage, error) {
 	return nil, errors.New("auditlog: the decision does not fit into an event")
 }
 
-func (r DecisionRecord) wire(room int) decisionWire {
-	p, d := r.Proposal, r.Decision
+func (r *DecisionRecord) fill(w *decisionWire, room int) {
+	p, d := &r.Proposal, &r.Decision
 	c := cutter{room: room}
-	w := decisionWire{
-		User: p.Requester.Principal, Door: c.text("door", p.Door), Carrier: c.text("harness_event", p.Event),
-		Workspace: c.text("workspace", p.View.Workspace), Request: r.Request, Final: d.Answer,
-		Execution: executionWire{Status: "awaited", RecordedIn: string(interlock.EventOutcome)},
-	}
+	w.User, w.Request, w.Final = p.Requester.Principal, r.Request, d.Answer
+	w.Door, w.Carrier, w.Workspace = c.text("door", p.Door), c.text("harness_event", p.Event), c.text("workspace", p.View.Workspace)
+	w.Execution = executionWire{Status: "awaited", RecordedIn: string(interlock.EventOutcome)}
 	if w.User == "" {
 		w.User = p.View.User
 	}
@@ -160,7 +171,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		w.Execution = executionWire{Status: "handed_to_gateway", RecordedIn: string(interlock.EventOutcome),
 			Reason: "Interlock's own gateway decides it again, and asks"}
 	}
-	w.Gate1, w.Gate2 = gates(d, r.Judgments) // of all findings, before the list is cut
+	w.Gate1, w.Gate2 = gates(*d, r.Judgments) // of all findings, before the list is cut
 	for _, gate := range []*gateWire{&w.Gate1, &w.Gate2} {
 		gate.Rule, gate.Reason = c.text("rule", gate.Rule), c.text("reason", gate.Reason)
 	}
@@ -169,7 +180,7 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		Arguments: c.object("arguments", p.Action.Arguments), Dir: c.text("dir", p.Action.Dir),
 		Hint: c.text("hint", p.Action.Hint),
 	}}
-	w.Decision = c.decision(d)
+	w.Decision = c.decision(*d)
 	w.Recent, w.Orders, w.Grants = c.recent(r.Recent), r.Orders, r.Grants
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
 	w.Commits, w.Plan, w.Judgments = r.Commits, r.Plan, c.judgments(r.Judgments)
@@ -179,7 +190,6 @@ func (r DecisionRecord) wire(room int) decisionWire {
 		w.Danger = r.danger(&c, w.User)
 	}
 	w.Cut = c.cut
-	return w
 }
 
 // A cutter shortens values to a bound and remembers what it shortened.
@@ -293,29 +303,27 @@ func below(indexes []int, n int) []int {
 
 // DecisionOf reads the decision and the agent's name back from a decision's entry. Any other entry is an error.
 func DecisionOf(e interlock.Entry) (interlock.Decision, string, error) {
-	if !IsDecision(e.Type) || OfText(&e) {
-		return interlock.Decision{}, "", fmt.Errorf("auditlog: this %s event holds no decision", e.Type)
-	}
-	event, err := ParseEvent(e.Body)
-	if err != nil {
-		return interlock.Decision{}, "", fmt.Errorf("auditlog: read the event: %w", err)
-	}
 	var wire struct {
 		Requester interlock.Requester `json:"requester"`
 		Decision  interlock.Decision  `json:"decision"`
 	}
-	if err := json.Unmarshal(event.Payload, &wire); err != nil {
-		return interlock.Decision{}, "", fmt.Errorf("auditlog: read the decision: %w", err)
+	if !IsDecision(e.Type) || OfText(&e) {
+		return wire.Decision, "", fmt.Errorf("auditlog: this %s event holds no decision", e.Type)
+	}
+	if _, err := Read(e, &wire); err != nil {
+		return interlock.Decision{}, "", err
 	}
 	return wire.Decision, wire.Requester.Agent, nil
 }
 
 // An OutcomeRecord is what is recorded of an execution. With an Alert it says that the execution should not have been.
 type OutcomeRecord struct {
-	Outcome interlock.Outcome // Detail redacted
-	Alert   string
-	Attests []string // the tools that its run requires and that this shows to have been called
-	Carried bool     // whoever says so carried the action out, as the gateway and the sandbox do; else it is its agent's word
+	Outcome interlock.Outcome `json:",inline"` // Detail redacted
+	Alert   string            `json:"alert,omitempty"`
+	Attests []string          `json:"attests,omitempty"` // the tools that its run requires and that this shows to have been called
+	// whoever says so carried the action out, as the gateway and the sandbox do; else it is its agent's word
+	Carried bool `json:"carried_out,omitempty"`
+	truncated
 }
 
 // Payload renders the record.
@@ -323,20 +331,17 @@ func (r OutcomeRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 8 << 10}
 	r.Outcome.Detail = c.text("detail", r.Outcome.Detail)
 	r.Outcome.Effects, r.Outcome.Partial = c.effects(r.Outcome.Effects, r.Outcome.Partial)
-	return payload("an outcome", struct {
-		interlock.Outcome
-		Alert   string    `json:"alert,omitempty"`
-		Attests []string  `json:"attests,omitempty"`
-		Carried bool      `json:"carried_out,omitempty"`
-		Cut     []cutWire `json:"truncated,omitempty"`
-	}{r.Outcome, c.text("alert", r.Alert), r.Attests, r.Carried, c.cut})
+	r.Alert = c.text("alert", r.Alert)
+	r.Cut = c.cut
+	return payload("an outcome", &r)
 }
 
 // An ApprovalRecord is a human's answer and the request it answers, as displayed and signed.
 type ApprovalRecord struct {
-	Request  interlock.ApprovalRequest
-	Approval interlock.Approval
-	Proved   string // by what: see Proves in package quorum
+	Request  interlock.ApprovalRequest `json:"request"`
+	Approval interlock.Approval        `json:"approval"`
+	Proved   string                    `json:"proved,omitempty"` // by what: see Proves in package quorum
+	truncated
 }
 
 // Payload renders the record.
@@ -346,34 +351,24 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 	r.Approval.Reason = c.text("approval", r.Approval.Reason)
 	r.Request.Approval = nil // it stands beside
 	r.Request.Ballot = withoutVotes(r.Request.Ballot)
-	return payload("an approval", struct {
-		Request  interlock.ApprovalRequest `json:"request"`
-		Approval interlock.Approval        `json:"approval"`
-		Proved   string                    `json:"proved,omitempty"`
-		Cut      []cutWire                 `json:"truncated,omitempty"`
-	}{r.Request, r.Approval, r.Proved, c.cut})
+	r.Cut = c.cut
+	return payload("an approval", &r)
 }
 
 // A SuppressionRecord is an order to keep a rule silent, as signed, or its end.
 type SuppressionRecord struct {
-	Suppression interlock.Suppression
-	Lifted      string // why it ends; empty if it begins
+	Suppression interlock.Suppression `json:"suppression"`
+	Lifted      string                `json:"lifted,omitempty"` // why it ends; empty if it begins
 }
 
-// Payload renders the record.
-func (r SuppressionRecord) Payload() (json.RawMessage, error) {
-	return payload("a suppression", struct {
-		Suppression interlock.Suppression `json:"suppression"`
-		Lifted      string                `json:"lifted,omitempty"`
-	}{r.Suppression, r.Lifted})
-}
+func (r SuppressionRecord) Payload() (json.RawMessage, error) { return payload("a suppression", &r) }
 
 // An ExpiryRecord is a request whose time has passed. Whether it was answered stands in its status.
 type ExpiryRecord struct{ Request interlock.ApprovalRequest }
 
 // Payload renders the record.
 func (r ExpiryRecord) Payload() (json.RawMessage, error) {
-	return payload("an expiry", struct {
+	return payload("an expiry", &struct {
 		Request string                  `json:"request"`
 		Status  interlock.RequestStatus `json:"status"` // before: pending, or approved and not used
 		Action  interlock.Digest        `json:"action"`
@@ -383,55 +378,53 @@ func (r ExpiryRecord) Payload() (json.RawMessage, error) {
 
 // A RefusalRecord is input that was refused before it became an action, or an answer to a request that did not count.
 type RefusalRecord struct {
-	Door    string
-	Code    string
-	Reason  string
-	Request string // id of the approval request, if it was about one
+	Door    string `json:"door,omitempty"`
+	Code    string `json:"code"`
+	Reason  string `json:"reason"`
+	Request string `json:"request,omitempty"` // id of the approval request, if it was about one
 
-	Judgments []interlock.Judgment // what judges said of what was refused; their words redacted
+	Judgments []interlock.Judgment `json:"judgments,omitempty"` // what judges said of what was refused; their words redacted
+	truncated
 }
 
 // Payload renders the record.
 func (r RefusalRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 4 << 10}
-	return payload("a refusal", struct {
-		Door    string `json:"door,omitempty"`
-		Code    string `json:"code"`
-		Reason  string `json:"reason"`
-		Request string `json:"request,omitempty"`
-
-		Judgments []interlock.Judgment `json:"judgments,omitempty"`
-
-		Cut []cutWire `json:"truncated,omitempty"`
-	}{c.text("door", r.Door), c.text("code", r.Code), c.text("reason", r.Reason), c.text("request", r.Request), c.judgments(r.Judgments),
-		c.cut})
+	r.Door = c.text("door", r.Door)
+	r.Code = c.text("code", r.Code)
+	r.Reason = c.text("reason", r.Reason)
+	r.Request = c.text("request", r.Request)
+	r.Judgments = c.judgments(r.Judgments)
+	r.Cut = c.cut
+	return payload("a refusal", &r)
 }
 
 // An AlertRecord is something an operator should look at.
 type AlertRecord struct {
-	Code    string
-	Message string
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	truncated
 }
 
 // Payload renders the record.
 func (r AlertRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 4 << 10}
-	return payload("an alert", struct {
-		Code    string    `json:"code"`
-		Message string    `json:"message"`
-		Cut     []cutWire `json:"truncated,omitempty"`
-	}{c.text("code", r.Code), c.text("message", r.Message), c.cut})
+	r.Code = c.text("code", r.Code)
+	r.Message = c.text("message", r.Message)
+	r.Cut = c.cut
+	return payload("an alert", &r)
 }
 
 // An IdentityRecord is an agent or operator that was added, changed or revoked. The hash of an agent's token is left out:
 // the log is read by more people than the store.
 type IdentityRecord struct {
-	Agent    *interlock.AgentRecord
-	Operator *interlock.OperatorRecord
-	Order    *interlock.Order // on which it was done; nil where an operator changed what is their own, or is the first
-	First    bool             // the operator is the first who governs: made at a terminal, on nobody's order
-	Settings string           // what the first one was shown of the settings, which stand by their word
-	WeakKeys bool             // it is about nobody, but about which keys may sign: see the order
+	Agent    *interlock.AgentRecord    `json:"agent,omitempty"`
+	Operator *interlock.OperatorRecord `json:"operator,omitempty"`
+	// on which it was done; nil where an operator changed what is their own, or is the first
+	Order    *interlock.Order `json:"order,omitempty"`
+	First    bool             `json:"first,omitempty"`    // the operator is the first who governs: made at a terminal, on nobody's order
+	Settings string           `json:"settings,omitempty"` // what the first one was shown of the settings, which stand by their word
+	WeakKeys bool             `json:"-"`                  // it is about nobody, but about which keys may sign: see the order
 }
 
 // Payload renders the record.
@@ -444,44 +437,23 @@ func (r IdentityRecord) Payload() (json.RawMessage, error) {
 		agent.TokenHash = ""
 		r.Agent = &agent
 	}
-	return payload("an identity", struct {
-		Agent    *interlock.AgentRecord    `json:"agent,omitempty"`
-		Operator *interlock.OperatorRecord `json:"operator,omitempty"`
-		Order    *interlock.Order          `json:"order,omitempty"`
-		First    bool                      `json:"first,omitempty"`
-		Settings string                    `json:"settings,omitempty"`
-	}{r.Agent, r.Operator, r.Order, r.First, r.Settings})
+	return payload("an identity", &r)
 }
 
 // A SettingsRecord is standing settings that changed: ruleset, mode, profile.
 type SettingsRecord struct {
-	Before map[string]string
-	After  map[string]string
-	Order  *interlock.Order // redacted; nil where nobody ordered it
+	Before map[string]string `json:"before"`
+	After  map[string]string `json:"after"`
+	Order  *interlock.Order  `json:"order,omitempty"` // redacted; nil where nobody ordered it
 }
 
-// Payload renders the record.
-func (r SettingsRecord) Payload() (json.RawMessage, error) {
-	return payload("settings", struct {
-		Before map[string]string `json:"before"`
-		After  map[string]string `json:"after"`
-		Order  *interlock.Order  `json:"order,omitempty"`
-	}{r.Before, r.After, r.Order})
-}
+func (r SettingsRecord) Payload() (json.RawMessage, error) { return payload("settings", &r) }
 
 // SettingsAfter reads the settings that an event of a change brought into force.
 func SettingsAfter(e interlock.Entry) (map[string]string, error) {
-	event, err := ParseEvent(e.Body)
-	if err != nil {
-		return nil, fmt.Errorf("auditlog: read the event: %w", err)
-	}
-	var r struct {
-		After map[string]string `json:"after"`
-	}
-	if err := json.Unmarshal(event.Payload, &r); err != nil {
-		return nil, fmt.Errorf("auditlog: read the settings: %w", err)
-	}
-	return r.After, nil
+	var r SettingsRecord
+	_, err := Read(e, &r)
+	return r.After, err
 }
 
 // payload encodes a record and holds it to the bound.

@@ -3,7 +3,6 @@ package auditlog
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"interlock"
@@ -25,30 +24,30 @@ type ArchiveRecord struct {
 // Payload renders the record.
 func (r ArchiveRecord) Payload() (json.RawMessage, error) {
 	r.Before = r.Before.UTC()
-	return payload("an archive", r)
+	return payload("an archive", &r)
 }
 
 // ArchiveOf reads an archive's entry back.
 func ArchiveOf(e interlock.Entry) (ArchiveRecord, error) {
-	if e.Type != interlock.EventArchive {
-		return ArchiveRecord{}, fmt.Errorf("auditlog: a %s event tells of no archive", e.Type)
-	}
-	event, err := ParseEvent(e.Body)
+	r, _, err := readOf[ArchiveRecord](e, "tells of no archive", interlock.EventArchive)
 	if err != nil {
-		return ArchiveRecord{}, fmt.Errorf("auditlog: read the event: %w", err)
+		return r, err
 	}
-	return archiveIn(event.Payload)
+	return r, r.check()
 }
 
-func archiveIn(payload []byte) (ArchiveRecord, error) {
-	var r ArchiveRecord
+func archiveIn(payload []byte) (r ArchiveRecord, err error) {
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return r, errors.New("auditlog: the event tells of no archive that can be read")
 	}
+	return r, r.check()
+}
+
+func (r *ArchiveRecord) check() error {
 	if r.First < 0 || r.Size <= r.First || r.Size%TileWidth != 0 || r.First%TileWidth != 0 {
-		return r, errors.New("auditlog: the event tells of an archive that can't be")
+		return errors.New("auditlog: the event tells of an archive that can't be")
 	}
-	return r, nil
+	return nil
 }
 
 // errReleased says that an entry can't be written out, because its content is in an archive.

@@ -8,59 +8,33 @@ import (
 
 // An ActionRecord says that somebody asks for an act of governance, how somebody voted on it, or what has become of it.
 type ActionRecord struct {
-	Request                               string // its id
-	Action                                interlock.GovernedAction
-	Digest                                interlock.Digest
-	Class                                 int
-	Approval                              string                 // the required_approval_type
-	From, To                              interlock.ActionStatus // where it went from one status to another
-	Why                                   string                 // of a terminal status, or the justification; redacted
-	Origin                                string
-	Asks                                  *interlock.Requester
-	Evidence                              []string
-	Roster                                []interlock.Elector
-	Hash                                  interlock.Digest
-	Quorum                                int
-	Display                               interlock.Digest
-	Vote                                  string
-	Approve, Reject, Abstain, Outstanding int
+	Request     string                   `json:"request_id"` // its id
+	Action      interlock.GovernedAction `json:"action"`
+	Digest      interlock.Digest         `json:"action_digest"`
+	Class       int                      `json:"class"`
+	Approval    string                   `json:"required_approval_type"` // the required_approval_type
+	From        interlock.ActionStatus   `json:"from,omitempty"`
+	To          interlock.ActionStatus   `json:"status,omitempty"` // where it went from one status to another
+	Why         string                   `json:"why,omitempty"`    // of a terminal status, or the justification; redacted
+	Origin      string                   `json:"origin,omitempty"`
+	Asks        *interlock.Requester     `json:"requester,omitempty"`
+	Evidence    []string                 `json:"evidence,omitempty"`
+	Roster      []interlock.Elector      `json:"roster,omitempty"`
+	Hash        interlock.Digest         `json:"roster_hash,omitempty"`
+	Quorum      int                      `json:"quorum,omitempty"`
+	Display     interlock.Digest         `json:"display_digest,omitempty"`
+	Vote        string                   `json:"vote,omitempty"`
+	Approve     int                      `json:"approve"`
+	Reject      int                      `json:"reject"`
+	Abstain     int                      `json:"abstain"`
+	Outstanding int                      `json:"outstanding"`
 
-	Overrides string            // the override that a review is of
-	Signers   []interlock.Order // of an emergency override, each with its own signature
-	Order     *interlock.Order  // redacted
+	Overrides string            `json:"override_id,omitempty"` // the override that a review is of
+	Signers   []interlock.Order `json:"signers,omitempty"`     // of an emergency override, each with its own signature
+	Order     *interlock.Order  `json:"order,omitempty"`       // redacted
 }
 
-// Payload renders the record.
-func (r ActionRecord) Payload() (json.RawMessage, error) {
-	return payload("an action request", struct {
-		Request  string                   `json:"request_id"`
-		Action   interlock.GovernedAction `json:"action"`
-		Digest   interlock.Digest         `json:"action_digest"`
-		Class    int                      `json:"class"`
-		Approval string                   `json:"required_approval_type"`
-		From     interlock.ActionStatus   `json:"from,omitempty"`
-		To       interlock.ActionStatus   `json:"status,omitempty"`
-		Why      string                   `json:"why,omitempty"`
-		Origin   string                   `json:"origin,omitempty"`
-		Asks     *interlock.Requester     `json:"requester,omitempty"`
-		Evidence []string                 `json:"evidence,omitempty"`
-		Roster   []interlock.Elector      `json:"roster,omitempty"`
-		Hash     interlock.Digest         `json:"roster_hash,omitempty"`
-		Quorum   int                      `json:"quorum,omitempty"`
-		Display  interlock.Digest         `json:"display_digest,omitempty"`
-		Vote     string                   `json:"vote,omitempty"`
-
-		Approve     int `json:"approve"`
-		Reject      int `json:"reject"`
-		Abstain     int `json:"abstain"`
-		Outstanding int `json:"outstanding"`
-
-		Overrides string            `json:"override_id,omitempty"`
-		Signers   []interlock.Order `json:"signers,omitempty"`
-		Order     *interlock.Order  `json:"order,omitempty"`
-	}{r.Request, r.Action, r.Digest, r.Class, r.Approval, r.From, r.To, r.Why, r.Origin, r.Asks, r.Evidence, r.Roster, r.Hash, r.Quorum,
-		r.Display, r.Vote, r.Approve, r.Reject, r.Abstain, r.Outstanding, r.Overrides, r.Signers, r.Order})
-}
+func (r ActionRecord) Payload() (json.RawMessage, error) { return payload("an action request", &r) }
 
 // withoutVotes is a ballot as it is told with something else: each vote stands in an event of its own.
 func withoutVotes(b *interlock.Ballot) *interlock.Ballot {

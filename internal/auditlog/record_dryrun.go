@@ -14,6 +14,11 @@ type DryRunRecord struct {
 	Run interlock.DryRun // Diffs redacted
 }
 
+type dryRunWire struct {
+	interlock.DryRun
+	truncated
+}
+
 // Payload renders the record. Differences are left out first, and then whole effects, until the rest fits; the record says
 // how many there were.
 func (r DryRunRecord) Payload() (json.RawMessage, error) {
@@ -33,10 +38,7 @@ func (r DryRunRecord) Payload() (json.RawMessage, error) {
 			run.Partial = true
 			cut = append(cut, cutWire{Field: "effects", Items: all})
 		}
-		encoded, err := strictjson.Marshal(struct {
-			interlock.DryRun
-			Cut []cutWire `json:"truncated,omitempty"`
-		}{run, cut})
+		encoded, err := strictjson.Marshal(&dryRunWire{run, truncated{cut}})
 		if err != nil {
 			return nil, fmt.Errorf("auditlog: encode a dry run: %w", err)
 		}
@@ -48,23 +50,10 @@ func (r DryRunRecord) Payload() (json.RawMessage, error) {
 }
 
 // DryRunOf reads what a DRY_RUN event records.
-func DryRunOf(entry interlock.Entry) (interlock.DryRun, error) {
-	event, err := ParseEvent(entry.Body)
-	if err != nil {
-		return interlock.DryRun{}, err
-	}
-	var wire struct {
-		interlock.DryRun
-		Cut []cutWire `json:"truncated,omitempty"`
-	}
-	if event.Type != interlock.EventDryRun {
-		return interlock.DryRun{}, fmt.Errorf("auditlog: entry %d is a %s", entry.Index, event.Type)
-	}
-	if err := json.Unmarshal(event.Payload, &wire); err != nil {
-		return interlock.DryRun{}, fmt.Errorf("auditlog: entry %d: %w", entry.Index, err)
-	}
-	wire.ID = entry.ID
-	return wire.DryRun, nil
+func DryRunOf(e interlock.Entry) (interlock.DryRun, error) {
+	r, _, err := readOf[interlock.DryRun](e, "holds no dry run", interlock.EventDryRun)
+	r.ID = e.ID
+	return r, err
 }
 
 // effects are as many of the files that a run wrote as an outcome has room for, without how they differ.

@@ -2,7 +2,6 @@ package auditlog
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"interlock"
 )
@@ -34,35 +33,15 @@ func (r InstalledRecord) Payload() (json.RawMessage, error) { return payload("wh
 
 // InstalledOf reads such an entry back.
 func InstalledOf(e interlock.Entry) (InstalledRecord, error) {
-	var r InstalledRecord
-	if e.Type != interlock.EventInstalled {
-		return r, fmt.Errorf("auditlog: a %s event tells of no installation", e.Type)
-	}
-	event, err := ParseEvent(e.Body)
-	if err == nil {
-		err = json.Unmarshal(event.Payload, &r)
-	}
-	if err != nil {
-		return r, fmt.Errorf("auditlog: read what was installed: %w", err)
-	}
-	return r, nil
+	r, _, err := readOf[InstalledRecord](e, "tells of no installation", interlock.EventInstalled)
+	return r, err
 }
 
 // AlertOf reads an alert's kind and message; empty where the entry is none.
 func AlertOf(e interlock.Entry) (code, message string) {
-	if e.Type != interlock.EventAlert {
-		return "", ""
-	}
-	event, err := ParseEvent(e.Body)
+	r, _, err := readOf[AlertRecord](e, "is no alert", interlock.EventAlert)
 	if err != nil {
 		return "", ""
 	}
-	var alert struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(event.Payload, &alert) != nil {
-		return "", ""
-	}
-	return alert.Code, alert.Message
+	return r.Code, r.Message
 }

@@ -51,18 +51,19 @@ func (s PaceSnapshot) Text() ([]byte, error) { return strictjson.Marshal(s) }
 
 // A PhaseRecord says that something went from one phase to another, what brought it, on whose word, and what stood before.
 type PhaseRecord struct {
-	On       string // the name of the hold
-	From, To phase.Phase
-	Trigger  string
-	Why      string
-	Only     string // the one agent that goes on
-	Proof    string // what says that nothing tainted lives on
-	Cause    *phase.Cause
-	Snapshot string
-	Order    *interlock.Order // redacted; nil: a machine's
-	Half     []HalfDone       // what whoever is held may have left half done, the newest first
-	More     int              // such actions that are not listed
-	Unread   bool             // nobody could read what is half done
+	On       string           `json:"hold"` // the name of the hold
+	From     phase.Phase      `json:"from"`
+	To       phase.Phase      `json:"to"`
+	Trigger  string           `json:"trigger"`
+	Why      string           `json:"why,omitempty"`
+	Only     string           `json:"only,omitempty"`  // the one agent that goes on
+	Proof    string           `json:"proof,omitempty"` // what says that nothing tainted lives on
+	Cause    *phase.Cause     `json:"root_cause,omitempty"`
+	Snapshot string           `json:"snapshot,omitempty"`
+	Order    *interlock.Order `json:"order,omitempty"`            // redacted; nil: a machine's
+	Half     []HalfDone       `json:"half_done,omitempty"`        // what whoever is held may have left half done, the newest first
+	More     int              `json:"half_done_more,omitempty"`   // such actions that are not listed
+	Unread   bool             `json:"half_done_unread,omitempty"` // nobody could read what is half done
 }
 
 // Payload renders the record.
@@ -71,92 +72,54 @@ func (r PhaseRecord) Payload() (json.RawMessage, error) {
 	if r.Order != nil {
 		authoriser = r.Order.Operator
 	}
-	return payload("a change of phase", struct {
-		On         string           `json:"hold"`
-		From       phase.Phase      `json:"from"`
-		To         phase.Phase      `json:"to"`
-		Trigger    string           `json:"trigger"`
-		Authoriser string           `json:"authoriser"`
-		Why        string           `json:"why,omitempty"`
-		Only       string           `json:"only,omitempty"`
-		Proof      string           `json:"proof,omitempty"`
-		Cause      *phase.Cause     `json:"root_cause,omitempty"`
-		Snapshot   string           `json:"snapshot,omitempty"`
-		Order      *interlock.Order `json:"order,omitempty"`
-		Half       []HalfDone       `json:"half_done,omitempty"`
-		More       int              `json:"half_done_more,omitempty"`
-		Unread     bool             `json:"half_done_unread,omitempty"`
-	}{r.On, r.From, r.To, r.Trigger, authoriser, r.Why, r.Only, r.Proof, r.Cause, r.Snapshot, r.Order, r.Half, r.More, r.Unread})
+	return payload("a change of phase", &struct {
+		PhaseRecord
+		Authoriser string `json:"authoriser"`
+	}{r, authoriser})
 }
 
 // A CauseRecord says what somebody says an emergency came of.
 type CauseRecord struct {
-	On    string
-	Cause phase.Cause
-	Order interlock.Order // redacted
+	On    string          `json:"hold"`
+	Cause phase.Cause     `json:"root_cause"`
+	Order interlock.Order `json:"order"` // redacted
 }
 
-// Payload renders the record.
-func (r CauseRecord) Payload() (json.RawMessage, error) {
-	return payload("a root cause", struct {
-		On    string          `json:"hold"`
-		Cause phase.Cause     `json:"root_cause"`
-		Order interlock.Order `json:"order"`
-	}{r.On, r.Cause, r.Order})
-}
+func (r CauseRecord) Payload() (json.RawMessage, error) { return payload("a root cause", &r) }
 
 // A SecondedRecord says that somebody of one team says yes to what another team is to order.
 type SecondedRecord struct {
-	Subject string // the digest of that
-	Teams   []string
-	Order   interlock.Order // redacted
+	Subject string          `json:"subject"` // the digest of that
+	Teams   []string        `json:"teams"`
+	Order   interlock.Order `json:"order"` // redacted
 }
 
-// Payload renders the record.
-func (r SecondedRecord) Payload() (json.RawMessage, error) {
-	return payload("a seconding", struct {
-		Subject string          `json:"subject"`
-		Teams   []string        `json:"teams"`
-		Order   interlock.Order `json:"order"`
-	}{r.Subject, r.Teams, r.Order})
-}
+func (r SecondedRecord) Payload() (json.RawMessage, error) { return payload("a seconding", &r) }
 
 // A ProbeRecord says that questions with errors were put to operators on purpose.
 type ProbeRecord struct {
-	Requests []string // their ids
-	Why      string   // redacted
+	Requests []string `json:"requests"`      // their ids
+	Why      string   `json:"why,omitempty"` // redacted
 }
 
 // Payload renders the record.
 func (r ProbeRecord) Payload() (json.RawMessage, error) {
-	return payload("probes", struct {
-		Probe    bool     `json:"probe"`
-		Requests []string `json:"requests"`
-		Why      string   `json:"why,omitempty"`
-	}{true, r.Requests, r.Why})
+	return payload("probes", &struct {
+		ProbeRecord
+		Probe bool `json:"probe"`
+	}{r, true})
 }
 
 // A BreakerRecord says that a breaker is in another state, and why.
 type BreakerRecord struct {
-	On       string // the name of the hold
-	From, To string
-	Trigger  string
-	Why      string
-	Until    time.Time // before which nobody half-opens it
-	Snapshot string
-	Order    *interlock.Order // redacted; nil: a machine's
+	On       string           `json:"hold"` // the name of the hold
+	From     string           `json:"from"`
+	To       string           `json:"to"`
+	Trigger  string           `json:"trigger"`
+	Why      string           `json:"why,omitempty"`
+	Until    time.Time        `json:"until,omitzero"` // before which nobody half-opens it
+	Snapshot string           `json:"snapshot,omitempty"`
+	Order    *interlock.Order `json:"order,omitempty"` // redacted; nil: a machine's
 }
 
-// Payload renders the record.
-func (r BreakerRecord) Payload() (json.RawMessage, error) {
-	return payload("a breaker", struct {
-		On       string           `json:"hold"`
-		From     string           `json:"from"`
-		To       string           `json:"to"`
-		Trigger  string           `json:"trigger"`
-		Why      string           `json:"why,omitempty"`
-		Until    time.Time        `json:"until,omitzero"`
-		Snapshot string           `json:"snapshot,omitempty"`
-		Order    *interlock.Order `json:"order,omitempty"`
-	}{r.On, r.From, r.To, r.Trigger, r.Why, r.Until, r.Snapshot, r.Order})
-}
+func (r BreakerRecord) Payload() (json.RawMessage, error) { return payload("a breaker", &r) }

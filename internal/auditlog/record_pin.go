@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"encoding/json"
+	"slices"
 
 	"interlock"
 )
@@ -18,10 +19,11 @@ type PinStep struct {
 
 // A PinRecord is what was seen of a server's tools, or ordered about them. Definitions stand in the store, not in the log.
 type PinRecord struct {
-	Server   string
-	Identity interlock.Digest // of the server that was seen
-	Steps    []PinStep
-	Order    *interlock.Order
+	Server   string           `json:"server"`
+	Identity interlock.Digest `json:"identity,omitempty"` // of the server that was seen
+	Steps    []PinStep        `json:"steps"`
+	Order    *interlock.Order `json:"order,omitempty"`
+	truncated
 }
 
 // MaxPinSteps is how many steps one record holds.
@@ -30,16 +32,11 @@ const MaxPinSteps = 32
 // Payload renders the record.
 func (r PinRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 200}
-	steps := make([]PinStep, len(r.Steps))
-	for i, s := range r.Steps {
+	r.Steps = slices.Clone(r.Steps)
+	for n := range r.Steps {
+		s := &r.Steps[n]
 		s.Tool, s.Detail = c.text("tool", s.Tool), c.text("detail", s.Detail)
-		steps[i] = s
 	}
-	return payload("what became of tools", struct {
-		Server   string           `json:"server"`
-		Identity interlock.Digest `json:"identity,omitempty"`
-		Steps    []PinStep        `json:"steps"`
-		Order    *interlock.Order `json:"order,omitempty"`
-		Cut      []cutWire        `json:"truncated,omitempty"`
-	}{r.Server, r.Identity, steps, r.Order, short(c.cut)})
+	r.Cut = short(c.cut)
+	return payload("what became of tools", &r)
 }

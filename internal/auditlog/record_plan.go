@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"encoding/json"
+	"slices"
 
 	"interlock"
 	"interlock/internal/ledger"
@@ -25,37 +26,31 @@ type PlanStep struct {
 
 // A PlanRecord is what a run is to do, as it was looked at; or that a person has acknowledged it.
 type PlanRecord struct {
-	Plan      interlock.Plan       // redacted
-	Judgments []interlock.Judgment // what judges said of it as a whole; their words redacted
+	Plan      interlock.Plan       `json:"plan"`                // redacted
+	Judgments []interlock.Judgment `json:"judgments,omitempty"` // what judges said of it as a whole; their words redacted
+	truncated
 }
 
 // Payload renders the record.
 func (r PlanRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 1 << 10}
-	p := r.Plan
-	p.Steps = append([]interlock.StepView(nil), p.Steps...)
-	for n := range p.Steps {
-		p.Steps[n].Says, p.Steps[n].MadeGood = c.text("says", p.Steps[n].Says), c.text("compensation", p.Steps[n].MadeGood)
+	r.Plan.Steps = slices.Clone(r.Plan.Steps)
+	for n := range r.Plan.Steps {
+		s := &r.Plan.Steps[n]
+		s.Says, s.MadeGood = c.text("says", s.Says), c.text("compensation", s.MadeGood)
 	}
-	return payload("a plan", struct {
-		Plan      interlock.Plan       `json:"plan"`
-		Judgments []interlock.Judgment `json:"judgments,omitempty"`
-		Cut       []cutWire            `json:"truncated,omitempty"`
-	}{p, c.judgments(r.Judgments), c.cut})
+	r.Judgments = c.judgments(r.Judgments)
+	r.Cut = c.cut
+	return payload("a plan", &r)
 }
 
 // An UnlockRecord says that a commitment that was locked may be decided anew, on whose order, and how often it had gone to and fro.
 type UnlockRecord struct {
-	Commitment ledger.CommitmentBody // as it is now, redacted
-	Reversals  []ledger.Reversal
-	Order      interlock.Order // redacted
+	Commitment ledger.CommitmentBody `json:"commitment"` // as it is now, redacted
+	Reversals  []ledger.Reversal     `json:"reversals,omitempty"`
+	Order      interlock.Order       `json:"order"` // redacted
 }
 
-// Payload renders the record.
 func (r UnlockRecord) Payload() (json.RawMessage, error) {
-	return payload("an unlocked commitment", struct {
-		Commitment ledger.CommitmentBody `json:"commitment"`
-		Reversals  []ledger.Reversal     `json:"reversals,omitempty"`
-		Order      interlock.Order       `json:"order"`
-	}{r.Commitment, r.Reversals, r.Order})
+	return payload("an unlocked commitment", &r)
 }

@@ -2,7 +2,6 @@ package auditlog
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"interlock"
@@ -10,40 +9,25 @@ import (
 
 // A ReportRecord is what somebody reports to be wrong (MACE 9.3).
 type ReportRecord struct {
-	Title    string // redacted, as all of it is
-	Severity string
-	Text     string
-	From     string // whom it came from, as whoever took it in says
+	Title    string `json:"title"` // redacted, as all of it is
+	Severity string `json:"severity"`
+	Text     string `json:"text"`
+	From     string `json:"from,omitempty"` // whom it came from, as whoever took it in says
 }
 
-// Payload renders the record.
-func (r ReportRecord) Payload() (json.RawMessage, error) {
-	return payload("a report", struct {
-		Title    string `json:"title"`
-		Severity string `json:"severity"`
-		Text     string `json:"text"`
-		From     string `json:"from,omitempty"`
-	}{r.Title, r.Severity, r.Text, r.From})
-}
+func (r ReportRecord) Payload() (json.RawMessage, error) { return payload("a report", &r) }
 
 // A TriageRecord is what an operator says becomes of a report.
 type TriageRecord struct {
-	Report   string // the event that recorded it
-	State    string
-	Title    string
-	Severity string
-	Order    interlock.Order // redacted
+	Report   string          `json:"report"` // the event that recorded it
+	State    string          `json:"state"`
+	Title    string          `json:"title"`
+	Severity string          `json:"severity"`
+	Order    interlock.Order `json:"order"` // redacted
 }
 
-// Payload renders the record.
 func (r TriageRecord) Payload() (json.RawMessage, error) {
-	return payload("what becomes of a report", struct {
-		Report   string          `json:"report"`
-		State    string          `json:"state"`
-		Title    string          `json:"title"`
-		Severity string          `json:"severity"`
-		Order    interlock.Order `json:"order"`
-	}{r.Report, r.State, r.Title, r.Severity, r.Order})
+	return payload("what becomes of a report", &r)
 }
 
 // A Reported is a report as it stands in the log, or with a state what an operator said of one.
@@ -60,24 +44,14 @@ type Reported struct {
 
 // ReportOf reads back from its entry a report, or what became of one. Any other entry is an error.
 func ReportOf(e interlock.Entry) (r Reported, err error) {
-	if e.Type != interlock.EventReport && e.Type != interlock.EventTriage {
-		return r, fmt.Errorf("auditlog: a %s event holds no report", e.Type)
-	}
-	event, err := ParseEvent(e.Body)
+	wire, event, err := readOf[struct {
+		ReportRecord
+		Report string          `json:"report"`
+		State  string          `json:"state"`
+		Order  interlock.Order `json:"order"`
+	}](e, "holds no report", interlock.EventReport, interlock.EventTriage)
 	if err != nil {
-		return r, fmt.Errorf("auditlog: read the event: %w", err)
-	}
-	var wire struct {
-		Report   string          `json:"report"`
-		Title    string          `json:"title"`
-		Severity string          `json:"severity"`
-		Text     string          `json:"text"`
-		From     string          `json:"from"`
-		State    string          `json:"state"`
-		Order    interlock.Order `json:"order"`
-	}
-	if err := json.Unmarshal(event.Payload, &wire); err != nil {
-		return r, fmt.Errorf("auditlog: read the report: %w", err)
+		return r, err
 	}
 	r = Reported{Event: e.ID, Title: wire.Title, Severity: wire.Severity, Text: wire.Text, From: wire.From, State: wire.State,
 		At: event.Recorded, By: event.Actor}

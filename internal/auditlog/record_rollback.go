@@ -12,16 +12,17 @@ const SnapshotRollback = "rollback"
 
 // A RollbackRecord says that a rollback has begun, that one of its steps has ended, or that it has.
 type RollbackRecord struct {
-	Rollback ledger.RollbackBody // redacted, as are the others
-	Step     *ledger.RollbackStepBody
-	Grants   []string         // standing grants that were ended with it
-	Order    *interlock.Order // redacted; nil where the last step has ended it
+	Rollback ledger.RollbackBody      `json:"rollback"` // redacted, as are the others
+	Step     *ledger.RollbackStepBody `json:"step,omitempty"`
+	Grants   []string                 `json:"grants_ended,omitempty"` // standing grants that were ended with it
+	Order    *interlock.Order         `json:"order,omitempty"`        // redacted; nil where the last step has ended it
+	truncated
 }
 
 // Payload renders the record. What stays is told at the beginning and at the end.
 func (r RollbackRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 1 << 10}
-	body := r.Rollback
+	body := &r.Rollback
 	if r.Step != nil {
 		body.Residue, body.Held = nil, nil
 		step := *r.Step
@@ -39,11 +40,6 @@ func (r RollbackRecord) Payload() (json.RawMessage, error) {
 		residue[n] = ledger.RollbackLeft{N: left.N, What: small.text("residue", left.What)}
 	}
 	body.Residue, body.Why = residue, c.text("why", body.Why)
-	return payload("a rollback", struct {
-		Rollback ledger.RollbackBody      `json:"rollback"`
-		Step     *ledger.RollbackStepBody `json:"step,omitempty"`
-		Grants   []string                 `json:"grants_ended,omitempty"`
-		Order    *interlock.Order         `json:"order,omitempty"`
-		Cut      []cutWire                `json:"truncated,omitempty"`
-	}{body, r.Step, r.Grants, r.Order, c.cut})
+	r.Cut = c.cut
+	return payload("a rollback", &r)
 }

@@ -9,55 +9,34 @@ import (
 
 // A ShadowRecord says that a ruleset decides beside the one in force, or no more.
 type ShadowRecord struct {
-	Step      string           // begun, stopped
-	Ruleset   interlock.Digest // of the candidate
-	InForce   interlock.Digest
-	Documents interlock.Digest // of the operator's rules in it
-	Until     time.Time
+	Step      string           `json:"step"`    // begun, stopped
+	Ruleset   interlock.Digest `json:"ruleset"` // of the candidate
+	InForce   interlock.Digest `json:"in_force"`
+	Documents interlock.Digest `json:"documents,omitempty"` // of the operator's rules in it
+	Until     time.Time        `json:"until,omitzero"`
 }
 
-// Payload renders the record.
-func (r ShadowRecord) Payload() (json.RawMessage, error) {
-	return payload("a shadow ruleset", struct {
-		Step      string           `json:"step"`
-		Ruleset   interlock.Digest `json:"ruleset"`
-		InForce   interlock.Digest `json:"in_force"`
-		Documents interlock.Digest `json:"documents,omitempty"`
-		Until     time.Time        `json:"until,omitzero"`
-	}{r.Step, r.Ruleset, r.InForce, r.Documents, r.Until})
-}
+func (r ShadowRecord) Payload() (json.RawMessage, error) { return payload("a shadow ruleset", &r) }
 
 // A PromotionRecord is an operator's order that a candidate be the ruleset in force.
 type PromotionRecord struct {
-	Order     interlock.Order // redacted
-	Documents interlock.Digest
-	Tier      int // MASO's, of those rules
+	Order     interlock.Order  `json:"order"` // redacted
+	Documents interlock.Digest `json:"documents"`
+	Tier      int              `json:"tier,omitempty"` // MASO's, of those rules
 }
 
-// Payload renders the record.
 func (r PromotionRecord) Payload() (json.RawMessage, error) {
-	return payload("a promotion of rules", struct {
-		Order     interlock.Order  `json:"order"`
-		Documents interlock.Digest `json:"documents"`
-		Tier      int              `json:"tier,omitempty"`
-	}{r.Order, r.Documents, r.Tier})
+	return payload("a promotion of rules", &r)
 }
 
 // A ReplayRequestRecord says that recorded decisions are to be made again, on whose orders. It is in the log before they are.
 type ReplayRequestRecord struct {
-	Mode   string
-	What   string
-	Orders []interlock.Order // redacted
+	Mode   string            `json:"mode"`
+	What   string            `json:"what"`
+	Orders []interlock.Order `json:"orders"` // redacted
 }
 
-// Payload renders the record.
-func (r ReplayRequestRecord) Payload() (json.RawMessage, error) {
-	return payload("a replay", struct {
-		Mode   string            `json:"mode"`
-		What   string            `json:"what"`
-		Orders []interlock.Order `json:"orders"`
-	}{r.Mode, r.What, r.Orders})
-}
+func (r ReplayRequestRecord) Payload() (json.RawMessage, error) { return payload("a replay", &r) }
 
 // A ReplayResultRecord is what came of a replay.
 type ReplayResultRecord struct {
@@ -77,5 +56,5 @@ type ReplayResultRecord struct {
 func (r ReplayResultRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 400}
 	r.Detail = c.text("detail", r.Detail)
-	return payload("the result of a replay", r)
+	return payload("the result of a replay", &r)
 }

@@ -26,7 +26,7 @@ type TextRecord struct {
 
 // Payload renders the record. It stands under one member, by which [OfText] tells that it is no decision.
 func (r TextRecord) Payload() (json.RawMessage, error) {
-	return payload("a classified text", struct {
+	return payload("a classified text", &struct {
 		Text TextRecord `json:"text"`
 	}{r})
 }
@@ -45,7 +45,7 @@ type PersonalRecord struct {
 
 // Payload renders the record.
 func (r PersonalRecord) Payload() (json.RawMessage, error) {
-	return payload("personal data", struct {
+	return payload("personal data", &struct {
 		Personal PersonalRecord `json:"personal"`
 	}{r})
 }

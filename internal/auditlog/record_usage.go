@@ -8,10 +8,10 @@ import (
 
 // A UsageRecord is what was reported as used by an agent, and what that was charged to.
 type UsageRecord struct {
-	Run     string
-	Service string // what reported it
-	Used    []Used
-	Charged []interlock.Taken // to budgets
+	Run     string            `json:"run,omitempty"`
+	Service string            `json:"service,omitempty"` // what reported it
+	Used    []Used            `json:"used"`
+	Charged []interlock.Taken `json:"charged,omitempty"` // to budgets
 }
 
 // A Used is how much of one measure was newly reported.
@@ -22,15 +22,7 @@ type Used struct {
 	Source   string `json:"source"` // the metric, span or event that said it
 }
 
-// Payload renders the record.
-func (r UsageRecord) Payload() (json.RawMessage, error) {
-	return payload("reported usage", struct {
-		Run     string            `json:"run,omitempty"`
-		Service string            `json:"service,omitempty"`
-		Used    []Used            `json:"used"`
-		Charged []interlock.Taken `json:"charged,omitempty"`
-	}{r.Run, r.Service, r.Used, r.Charged})
-}
+func (r UsageRecord) Payload() (json.RawMessage, error) { return payload("reported usage", &r) }
 
 // A BudgetRecord is that the use of a budget has reached a step of its ladder.
 type BudgetRecord struct {

@@ -119,7 +119,7 @@ func (m *Maker) drawn() []Review {
 
 // late counts what a judge said of an action after it was let through.
 func (m *Maker) late(e interlock.Entry) {
-	var is auditlog.JudgedAfter
+	var is auditlog.JudgedAfterRecord
 	if _, err := auditlog.Read(e, &is); err != nil {
 		return
 	}

@@ -32,38 +32,10 @@ func Action(action interlock.Action, impacts []interlock.Impact, redact Redact) 
 	if err != nil {
 		return nil, err
 	}
-	whole := struct {
+	return marshal(&struct {
 		Action  shownAction        `json:"action"`
 		Impacts []interlock.Impact `json:"impacts,omitempty"`
-	}{shown, hidden(impacts, redact)}
-	text, ok := strictjson.Text(func(w *strictjson.Writer) { // by hand, because it is made for every action; a test holds it to the other
-		w.Open()
-		w.Name("action")
-		shown.write(w)
-		if len(whole.Impacts) > 0 {
-			w.Name("impacts")
-			strictjson.List(w, whole.Impacts, (*strictjson.Writer).Impact)
-		}
-		w.Close()
-	})
-	if ok {
-		return text, nil
-	}
-	return marshal(whole)
-}
-
-func (s *shownAction) write(w *strictjson.Writer) {
-	w.Open()
-	if len(s.Arguments) > 0 {
-		w.Name("arguments")
-		w.Raw(s.Arguments)
-	}
-	w.OptionalString("dir", s.Dir)
-	w.OptionalString("input", s.Input)
-	w.OptionalString("tool", s.Tool)
-	w.Name("type")
-	w.String(string(s.Type))
-	w.Close()
+	}{shown, hidden(impacts, redact)})
 }
 
 // A Step is one step of a plan as a judge is shown it.

@@ -4,17 +4,26 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"interlock"
 )
 
 // Digest returns the SHA-256 of domain, a line feed and the canonical form of v. The domain keeps a digest of one sort of
 // value from ever standing for another sort; it is a constant without line feeds, e.g. "interlock/action/v1".
 func Digest(domain string, v any) (interlock.Digest, error) {
-	data, err := Marshal(v)
-	if err != nil {
-		return "", err
+	w := borrow()
+	defer w.giveBack()
+	w.word(domain)
+	w.word("\n")
+	if w.any(v); w.gaveUp {
+		data, err := general(v)
+		if err != nil {
+			return "", err
+		}
+		return DigestBytes(domain, data), nil
 	}
-	return DigestBytes(domain, data), nil
+	return digestText(sha256.Sum256(w.bytes)), nil
 }
 
 // DigestBytes is [Digest] over bytes that are canonical already.
@@ -36,39 +45,22 @@ func digestText(sum [sha256.Size]byte) interlock.Digest {
 	return interlock.Digest(text[:])
 }
 
-const actionDomain = "interlock/action/v1"
+// SnapshotDigest returns the digest of a snapshot.
+func SnapshotDigest(s *interlock.Snapshot) (interlock.Digest, error) {
+	return Digest("interlock/snapshot/v1", s)
+}
 
 // ActionDigest returns the digest of an action. It covers kind, tool, input, arguments and dir, and not the hint: the
 // same action described in other words is the same action.
 func ActionDigest(a interlock.Action) (interlock.Digest, error) {
-	w := borrow()
-	defer w.giveBack()
-	w.Bytes = append(append(w.Bytes, actionDomain...), '\n')
-	// The canonical form by hand, members in order, because every decision needs it; a test holds it to what Marshal would
-	// write.
-	w.Open()
-	w.Name("arguments")
 	if len(a.Arguments) == 0 {
-		w.Bytes = append(w.Bytes, "null"...)
-	} else {
-		w.Raw(a.Arguments)
+		a.Arguments = nil // which is written as null
 	}
-	w.Name("dir")
-	w.String(a.Dir)
-	w.Name("input")
-	w.String(a.Input)
-	w.Name("kind")
-	w.String(string(a.Kind))
-	w.Name("tool")
-	w.String(a.Tool)
-	w.Close()
-	if w.GaveUp {
-		var arguments any
-		if len(a.Arguments) > 0 {
-			arguments = a.Arguments
-		}
-		return Digest(actionDomain, map[string]any{"arguments": arguments, "dir": a.Dir, "input": a.Input,
-			"kind": a.Kind, "tool": a.Tool})
-	}
-	return digestText(sha256.Sum256(w.Bytes)), nil
+	return Digest("interlock/action/v1", &struct {
+		Arguments jsontext.Value `json:"arguments"`
+		Dir       string         `json:"dir"`
+		Input     string         `json:"input"`
+		Kind      interlock.Kind `json:"kind"`
+		Tool      string         `json:"tool"`
+	}{jsontext.Value(a.Arguments), a.Dir, a.Input, a.Kind, a.Tool})
 }

@@ -121,15 +121,22 @@ func Canonical(data []byte) ([]byte, error) {
 // Marshal returns the canonical form of a Go value: what encoding/json would write, in RFC 8785 form. A nil slice or map
 // is written as an empty array or object, so that nil and empty are one value and have one digest.
 func Marshal(v any) ([]byte, error) {
+	w := borrow()
+	defer w.giveBack()
+	if w.any(v); w.gaveUp {
+		return general(v)
+	}
+	return append(make([]byte, 0, len(w.bytes)), w.bytes...), nil
+}
+
+// general is [Marshal] of what no plan knows, and of what is not to be written at all.
+func general(v any) ([]byte, error) {
 	data, err := json.Marshal(v,
 		legacy.FormatDurationAsNano(true),
 		legacy.OmitEmptyWithLegacySemantics(true),
 	)
 	if err != nil {
 		return nil, explain(err)
-	}
-	if out, ok := sorted(data); ok {
-		return out, checkNumbers(out)
 	}
 	return canonicalize(data)
 }

@@ -1,0 +1,4 @@
+package strictjson
+
+// General is [Marshal] without plans.
+var General = general
