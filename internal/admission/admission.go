@@ -331,6 +331,7 @@ type Admission struct {
 	unread   func(context.Context) error            // is told that the operator's rules can't be used
 
 	executions executions
+	bases      bases
 	signals    signals
 	metering   metering
 	reporters  reporters

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"strings"
+	"sync/atomic"
 
 	"interlock"
 	"interlock/internal/auditlog"
@@ -113,12 +115,26 @@ func (a *Admission) secretive(text []byte) bool {
 	return len(kinds) > 0
 }
 
+// bases are those that decisions were made from last, by agent, with the blobs that hold them: most are as the one before.
+type bases [64]atomic.Pointer[encodedBase]
+
+type encodedBase struct {
+	base auditlog.Base
+	blob ledger.Blob
+}
+
 func (a *Admission) blobOf(base auditlog.Base) (ledger.Blob, error) {
+	last := &a.bases[maphash.String(a.executions.seed, base.Snapshot.Agent.ID)%uint64(len(a.bases))]
+	if was := last.Load(); was != nil && was.base.Equal(&base) {
+		return was.blob, nil
+	}
 	text, err := base.Text()
 	if err != nil {
 		return ledger.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)
 	}
-	return ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}, nil
+	blob := ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}
+	last.Store(&encodedBase{base, blob})
+	return blob, nil
 }
 
 func sameAction(a, b interlock.Action) bool {

@@ -16,7 +16,7 @@ import (
 )
 
 // switched is a house with a switch of its own.
-func switched(t *testing.T, configure ...func(*admission.Config)) (*house, kill.Switch) {
+func switched(t *testing.T, configure ...func(*admission.Config)) (*house, *kill.Switch) {
 	throws := kill.In(t.TempDir())
 	h := newHouse(t, append(configure, func(c *admission.Config) { c.Kill = throws })...)
 	h.employ("adam", quorum.RoleAdmin)
@@ -213,7 +213,7 @@ func TestKillRaces(t *testing.T) {
 }
 
 // stuck is a switch that can't be thrown.
-type stuck struct{ kill.Switch }
+type stuck struct{ *kill.Switch }
 
 func (stuck) Throw(ledger.HoldBody, time.Time) error { return errors.New("the disk is full") }
 

@@ -93,6 +93,20 @@ func (i *Inputs) Text() ([]byte, error) { return strictjson.Marshal(i) }
 // Text is the canonical text of the base, which its digest is over.
 func (b *Base) Text() ([]byte, error) { return strictjson.Marshal(b) }
 
+// Equal reports whether two bases have the same text. It may say no of such as do: of what few have it does not look at.
+func (b *Base) Equal(other *Base) bool {
+	s, o := &b.Snapshot, &other.Snapshot
+	few := func(s *interlock.Snapshot) bool { return len(s.Danger)+len(s.Grants)+len(s.Suppressions) > 0 }
+	a, c := s.Agent, o.Agent
+	return b.Schema == other.Schema && b.Program == other.Program && b.Analyser == other.Analyser && b.Manifest == other.Manifest &&
+		!few(s) && !few(o) && s.Version == o.Version && s.Mode == o.Mode && s.Profile == o.Profile && s.Attended == o.Attended &&
+		s.Sandboxed == o.Sandboxed && a.ID == c.ID && a.Type == c.Type && a.Principal == c.Principal && a.Trust == c.Trust &&
+		a.Until == c.Until && slices.Equal(a.Allow, c.Allow) && a.Observer == c.Observer && a.TokenHash == c.TokenHash &&
+		a.Created == c.Created && a.Revoked == c.Revoked && s.View.Home == o.View.Home && s.View.Workspace == o.View.Workspace &&
+		s.View.User == o.View.User && slices.Equal(s.View.Self, o.View.Self) && slices.Equal(s.View.Endpoints, o.View.Endpoints) &&
+		slices.Equal(s.View.Production, o.View.Production) && slices.Equal(s.View.Staging, o.View.Staging)
+}
+
 // Split takes from a snapshot what moves. What is left is the base's; texts of files are named by digest.
 func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
 	m := Moving{Recent: s.Recent, Taken: !s.Taken.IsZero(), Block: s.Block, Loop: s.Loop, Upstream: s.Upstream,

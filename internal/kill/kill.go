@@ -2,6 +2,10 @@
 // stops what it can't read: whoever can do nothing else, because the store is locked, the key is elsewhere or the program is
 // damaged, stops all agents of a home with `touch`. The order beside it in the ledger is what proves who stopped what, and why.
 //
+// Where the system tells of changes to a directory (inotify), a look that found nothing counts until it tells of one, and for
+// [relook] at most: what it does not tell of, such as a home that is another file system's by now or a change that another
+// machine made, is seen within that time. Everywhere else every look is at the file.
+//
 // What it must never do: take a file that is there, or that it can't tell of, for none.
 package kill
 
@@ -12,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"interlock/internal/fileio"
@@ -24,14 +29,27 @@ const File = "killed"
 // maxFile is how much of the file is read, in bytes.
 const maxFile = 8 << 10
 
+// relook is how long a look counts at most that found no file.
+const relook = 10 * time.Millisecond
+
+// watchAfter is after how many looks the home is watched: a process that decides once and exits need not.
+const watchAfter = 8
+
 // A Switch is the file of one home.
-type Switch struct{ path string }
+type Switch struct {
+	path string
+
+	mu      sync.Mutex // held for a look, so that nobody relies on one that is not over
+	looks   int
+	home    *watcher  // nil: nobody tells of changes
+	nothing time.Time // when it was last looked and nothing found; the zero value: something was
+}
 
 // In is the switch of a home.
-func In(home string) Switch { return Switch{filepath.Join(home, File)} }
+func In(home string) *Switch { return &Switch{path: filepath.Join(home, File)} }
 
 // Path is where the file is, or would be.
-func (s Switch) Path() string { return s.path }
+func (s *Switch) Path() string { return s.path }
 
 // said is what the file says. Whatever else it holds says that everything is stopped, hard.
 type said struct {
@@ -42,7 +60,25 @@ type said struct {
 }
 
 // Thrown reports whether everything is stopped, and what the file says of it. What can't be looked at, or read, counts as thrown.
-func (s Switch) Thrown() (ledger.HoldBody, bool) {
+func (s *Switch) Thrown() (ledger.HoldBody, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.home.quiet() && time.Since(s.nothing) < relook {
+		return ledger.HoldBody{}, false
+	}
+	if s.looks++; s.home.gone() && s.looks%watchAfter == 0 {
+		s.home = watch(filepath.Dir(s.path))
+	}
+	s.nothing = time.Now() // before the look: what changes during it is told of
+	h, thrown := s.look()
+	if thrown {
+		s.nothing = time.Time{}
+	}
+	return h, thrown
+}
+
+// look is [Switch.Thrown] at the file.
+func (s *Switch) look() (ledger.HoldBody, bool) {
 	info, err := os.Lstat(s.path)
 	if errors.Is(err, fs.ErrNotExist) && homeStands(s.path) {
 		return ledger.HoldBody{}, false
@@ -66,7 +102,7 @@ func homeStands(path string) bool {
 }
 
 // Throw writes the file, durably. A file that stands is replaced only by a stop that has come further.
-func (s Switch) Throw(h ledger.HoldBody, now time.Time) error {
+func (s *Switch) Throw(h ledger.HoldBody, now time.Time) error {
 	if stands, thrown := s.Thrown(); thrown && ledger.Stricter(stands, h, now).Since.Equal(stands.Since) {
 		return nil
 	}
@@ -92,7 +128,7 @@ func (s Switch) Throw(h ledger.HoldBody, now time.Time) error {
 }
 
 // Clear removes the file. It is for whoever carries out an order that ends the stop.
-func (s Switch) Clear() error {
+func (s *Switch) Clear() error {
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -100,7 +136,7 @@ func (s Switch) Clear() error {
 }
 
 // Watch looks at the switch again and again, and calls on each time the stop has come further than it had. It returns when ctx ends.
-func (s Switch) Watch(ctx context.Context, every time.Duration, now func() time.Time, on func(ledger.KillStep, ledger.HoldBody)) {
+func (s *Switch) Watch(ctx context.Context, every time.Duration, now func() time.Time, on func(ledger.KillStep, ledger.HoldBody)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	last := ledger.KillNone
