@@ -349,6 +349,65 @@ func checkArchitecturePage(t *testing.T, root fs.FS) []string {
 	return nil
 }
 
+// sleeping finds what in a script decides by the clock: a sleep by itself, and a loop that gives up after a number of turns.
+var (
+	sleeping = regexp.MustCompile(`(?m)^(?:exec )?sleep .*$`)
+	counting = regexp.MustCompile(`(?s)\bfor \w+ in [^\n;]*[;\n]\s*do\b.{0,400}?\bdone\b`)
+)
+
+// checkWaits wants tests to wait by package wait, for an event, with a limit that no busy machine reaches. A test on a clock of its own
+// (testing/synctest) may do as it likes, and a benchmark measures.
+func checkWaits(t *testing.T, root fs.FS) []string {
+	var problems []string
+	for _, name := range repoFiles(t, root) {
+		if base := path.Ext(name); base == ".txtar" && strings.HasPrefix(name, "cmd/interlock/testdata/") || base == ".sh" && strings.HasPrefix(name, "test/") {
+			text := string(read(t, root, name))
+			for _, found := range sleeping.FindAllString(text, -1) {
+				problems = append(problems, fmt.Sprintf("%s: %q waits for the clock", name, found))
+			}
+			for _, loop := range counting.FindAllString(text, -1) {
+				if strings.Contains(loop, "sleep") && !strings.Contains(loop, "sleep 1 &") {
+					problems = append(problems, fmt.Sprintf("%s: a loop gives up after some turns: %.40q", name, loop))
+				}
+			}
+		}
+		if !strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") {
+			continue
+		}
+		set := token.NewFileSet()
+		source := read(t, root, name)
+		file, err := parser.ParseFile(set, name, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(file.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"testing/synctest"` }) {
+			continue
+		}
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			measures := ok && strings.HasPrefix(fn.Name.Name, "Benchmark")
+			ast.Inspect(decl, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || measures {
+					return true
+				}
+				text := string(source[set.Position(call.Pos()).Offset:set.Position(call.End()).Offset])
+				function, arguments, _ := strings.Cut(text, "(")
+				switch {
+				case function == "time.Sleep", function == "time.Since",
+					function == "time.After" && !waitsLong.MatchString(arguments):
+					problems = append(problems, fmt.Sprintf("%s:%d: %s", name, set.Position(call.Pos()).Line, function))
+				}
+				return true
+			})
+		}
+	}
+	return problems
+}
+
+// waitsLong is a limit that a busy machine does not reach.
+var waitsLong = regexp.MustCompile(`^(wait\.Limit|patience|time\.Minute)\)$`)
+
 // checkScripts wants `make test` to run every fuzz target, by running the script that finds them.
 func checkScripts(t *testing.T, root fs.FS) []string {
 	var problems []string
@@ -377,6 +436,7 @@ var repoChecks = map[string]repoCheck{
 	"commands":     checkCommands,
 	"architecture": checkArchitecturePage,
 	"scripts":      checkScripts,
+	"waits":        checkWaits,
 }
 
 var update = flag.Bool("update", false, "quote the dependency table in docs/architecture.md again")
@@ -445,6 +505,13 @@ func TestRepositoryChecksBite(t *testing.T) {
 		"no fuzzing": {"scripts", map[string]string{"Makefile": "scripts/test.sh",
 			".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "targets -test.list '^Fuzz'"},
 			[]string{"scripts/test.sh does not call scripts/fuzz.sh"}},
+		"impatient tests": {"waits", map[string]string{
+			"a_test.go":                      "package a\n\nfunc TestA(t *testing.T) {\n\ttime.Sleep(1)\n\tselect {\n\tcase <-time.After(2 * time.Second):\n\tcase <-time.After(wait.Limit):\n\t}\n\tif time.Since(b) > c {\n\t}\n}\n\nfunc BenchmarkA(b *testing.B) { time.Since(c) }\n",
+			"b_test.go":                      "package a\n\nimport \"testing/synctest\"\n\nfunc TestB(t *testing.T) { time.Sleep(1) }\n",
+			"cmd/interlock/testdata/a.txtar": "exec sleep 3\nfor i in 1 2 3\ndo\n\ttest -e x && exit 0\n\tsleep 0.5\ndone\nuntil test -e y; do sleep 0.1; done\n"},
+			[]string{"a_test.go:4: time.Sleep", "a_test.go:6: time.After", "a_test.go:9: time.Since",
+				`cmd/interlock/testdata/a.txtar: "exec sleep 3" waits for the clock`,
+				`cmd/interlock/testdata/a.txtar: a loop gives up after some turns: "for i in 1 2 3\ndo\n\ttest -e x && exit 0\n\t"`}},
 		"nothing to mend": {"links", map[string]string{"a.md": "[a](#a)\n# `A`\n"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock/internal/config"
+	"interlock/test/wait"
 )
 
 // What an operator writes, replaces or takes away is seen at the next look; what says the same, or can't be used in the same way, is
@@ -24,7 +25,7 @@ func TestOwnRulesAreSeenToChange(t *testing.T) {
 	own.begin(nil, nil)
 	look := func(step string, number int64, usable bool) {
 		t.Helper()
-		time.Sleep(2 * lookEvery)
+		wait.Chance(2 * lookEvery)
 		if got := own.Renewal(); got.Number != number || (got.Err == nil) != usable || number > 0 && (got.Rules != nil) != usable {
 			t.Errorf("%s: number %d, %v; want %d, usable %v", step, got.Number, got.Err, number, usable)
 		}
@@ -89,10 +90,10 @@ func TestOwnRulesAreReadOnceMore(t *testing.T) {
 	if err := os.Chtimes(path, time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * lookEvery)
+	wait.Chance(2 * lookEvery)
 	own.Renewal() // which sees nothing, unless this file system tells them apart
 	own.began = own.began.Add(-settleAfter)
-	time.Sleep(2 * lookEvery)
+	wait.Chance(2 * lookEvery)
 	if got := own.Renewal().Number; got != 1 {
 		t.Errorf("not read once more: %d", got)
 	}

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"interlock/test/wait"
 )
 
 // tool is a program that scripts/setup.sh builds from ./_tools.
@@ -239,30 +240,29 @@ exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups= "$root" "$@"
 // healthy waits until a server has written where it listens, and says that it is well and ready, as the probes of a cluster do.
 func healthy(t *testing.T, ready string, over chan error, said fmt.Stringer) {
 	t.Helper()
-	limit := time.After(time.Minute)
 	for _, path := range []string{"/healthz", "/readyz"} {
-		for {
-			why := "it is not ready"
-			text, _ := os.ReadFile(ready) // not there yet is not ready yet
-			if port := regexp.MustCompile(`:([0-9]+)\s`).FindSubmatch(text); port != nil {
-				answer, err := http.Get("http://127.0.0.1:" + string(port[1]) + path)
-				if err == nil {
-					answer.Body.Close()
-					if answer.StatusCode == http.StatusOK {
-						break
-					}
-					why = answer.Status
-				} else {
-					why = err.Error()
-				}
-			}
+		why := "it is not ready"
+		if !wait.Holds(func() bool {
 			select {
 			case err := <-over:
 				t.Fatalf("it ended: %v\n%s", err, said)
-			case <-limit:
-				t.Fatalf("%s: %s\n%s", path, why, said)
-			case <-time.After(20 * time.Millisecond):
+			default:
 			}
+			text, _ := os.ReadFile(ready) // not there yet is not ready yet
+			port := regexp.MustCompile(`:([0-9]+)\s`).FindSubmatch(text)
+			if port == nil {
+				return false
+			}
+			answer, err := http.Get("http://127.0.0.1:" + string(port[1]) + path)
+			if err != nil {
+				why = err.Error()
+				return false
+			}
+			answer.Body.Close()
+			why = answer.Status
+			return answer.StatusCode == http.StatusOK
+		}) {
+			t.Fatalf("%s: %s\n%s", path, why, said)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
+	"interlock/test/wait"
 )
 
 // TestKillDuringArchive kills archiving without warning, ever later: the log verifies at once, nothing that it held is lost, and
@@ -34,7 +35,7 @@ func TestKillDuringArchive(t *testing.T) {
 		if err := process.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(delay)
+		wait.Chance(delay)
 		_ = process.Process.Kill() // or it has ended
 		ended := process.Wait() == nil
 		backend, err := embedded.Open(t.Context(), embedded.Config{Home: round})

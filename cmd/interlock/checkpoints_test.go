@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"interlock/internal/ledger"
+	"interlock/test/wait"
 )
 
 func TestCheckpointTargetsRefuse(t *testing.T) {
@@ -113,11 +114,5 @@ func TestCheckpointFileThatCannotBeWritten(t *testing.T) {
 // eventually waits until a condition holds that other goroutines bring about.
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	for range 10_000 {
-		if holds() {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatal("it never came")
+	wait.Until(t, "it comes", holds)
 }

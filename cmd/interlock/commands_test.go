@@ -6,15 +6,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"interlock/test/wait"
 )
 
 // scriptCommands are the commands scripts have beside the standard ones.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"aged":          cmdAged,
 	"call":          cmdCall,
+	"chance":        cmdChance,
 	"drop":          cmdDrop,
+	"eventually":    cmdEventually,
 	"flip":          cmdFlip,
 	"impostor":      cmdImpostor,
 	"mask":          cmdMask,
@@ -30,6 +35,26 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"step":          cmdStep,
 	"tamper":        cmdTamper,
 	"verify":        cmdVerify,
+}
+
+// cmdEventually runs a program again and again until it succeeds, because what it looks for is on its way: eventually program args…
+func cmdEventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: eventually program [args...]")
+	}
+	if !wait.Holds(func() bool { return ts.Exec(args[0], args[1:]...) == nil }) {
+		ts.Fatalf("waited in vain for %q", args)
+	}
+}
+
+// cmdChance lets time pass in which something could happen, with nothing that says whether it has: chance DURATION
+func cmdChance(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: chance DURATION")
+	}
+	of, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	wait.Chance(of)
 }
 
 // cmdStatus runs a program and demands an exact exit status: status N program args… Standard output and error can be

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"interlock/internal/config"
+	"interlock/test/wait"
 )
 
 // A renewed is a server with certificates in files, and a clock that the test moves.
@@ -208,10 +209,5 @@ func TestGatewayRenewsItsCertificate(t *testing.T) {
 		t.Errorf("at first the certificate is that of %s", got)
 	}
 	put("second")
-	for deadline := time.Now().Add(time.Minute); shown() != "second"; {
-		if time.Now().After(deadline) {
-			t.Fatal("the new certificate is not served")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	wait.Until(t, "the new certificate is served", func() bool { return shown() == "second" })
 }

@@ -14,6 +14,7 @@ import (
 	"interlock/internal/quorum"
 	"interlock/internal/ruleset"
 	"interlock/rules"
+	"interlock/test/wait"
 )
 
 // candidates makes rulesets of documents as the program does.
@@ -35,19 +36,16 @@ func (h *house) begin(text string) ledger.CandidateBody {
 	return body
 }
 
-// counted waits until a candidate has decided so much, or a moment.
+// counted waits until a candidate has decided so much.
 func (h *house) counted(candidate interlock.Digest, decisions int) (body ledger.ShadowBody) {
 	h.t.Helper()
-	for range 200 {
+	wait.Until(h.t, "a candidate has decided", func() bool {
 		var err error
 		if body, err = h.Shadow(h.t.Context(), candidate); err != nil {
 			h.t.Fatal(err)
 		}
-		if body.Decisions >= decisions {
-			return body
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
+		return body.Decisions >= decisions
+	})
 	return body
 }
 

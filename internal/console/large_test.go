@@ -17,16 +17,16 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/console"
-	"interlock/internal/console/stats"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
+	"interlock/test/wait"
 )
 
 // A watchedLog counts the entries it hands out, and may hand out one that was changed.
 type watchedLog struct {
-	stats.Log
+	console.Log
 	read    atomic.Int64
 	heads   atomic.Int64 // how often it was asked for
 	damaged int64        // index; -1 is none
@@ -51,11 +51,11 @@ func (l *watchedLog) Head(ctx context.Context) (ledger.Head, error) {
 // watch puts a watched log under the house's console.
 func (h *house) watch() *watchedLog {
 	h.t.Helper()
-	return h.watchWith(func(log stats.Log) stats.Log { return log })
+	return h.watchWith(func(log console.Log) console.Log { return log })
 }
 
 // watchWith is watch with another log before it.
-func (h *house) watchWith(before func(stats.Log) stats.Log) *watchedLog {
+func (h *house) watchWith(before func(console.Log) console.Log) *watchedLog {
 	h.t.Helper()
 	log := &watchedLog{Log: h.backend.Store, damaged: -1}
 	var err error
@@ -139,22 +139,14 @@ func TestQuietStreams(t *testing.T) {
 		pages[i] = httptest.NewRecorder()
 		open.Go(func() { b.ask(ctx, "/feed/stream", pages[i]) })
 	}
-	for deadline := time.Now().Add(10 * time.Second); log.heads.Load() < int64(len(pages)); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nobody looks")
-		}
-	}
-	time.Sleep(1700 * time.Millisecond) // three ticks
+	wait.Until(t, "every page looks", func() bool { return log.heads.Load() >= int64(len(pages)) })
+	wait.Chance(1700 * time.Millisecond) // three ticks
 	if n := log.heads.Load(); n > int64(len(pages)) {
 		t.Errorf("%d pages have looked %d times at a log that nobody wrote", len(pages), n)
 	}
 	answer := h.act("codex", "r1", shell("ls"))
-	for deadline := time.Now().Add(10 * time.Second); log.heads.Load() < int64(2*len(pages)); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nobody was told")
-		}
-	}
-	time.Sleep(50 * time.Millisecond) // for what is being written
+	wait.Until(t, "every page is told", func() bool { return log.heads.Load() >= int64(2*len(pages)) })
+	wait.Chance(50 * time.Millisecond) // for what is being written
 	leave()
 	open.Wait()
 	for i, page := range pages {

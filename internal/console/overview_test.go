@@ -14,23 +14,20 @@ import (
 
 	"interlock"
 	"interlock/internal/console"
-	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/test/wait"
 )
 
 // counted waits until the overview has read the log.
 func (b *browser) counted(path string) answer {
 	b.h.t.Helper()
-	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) {
-		page := b.get(path)
-		if page.status != http.StatusOK || !strings.Contains(page.body, "still being read") {
-			return page
-		}
-		if time.Now().After(deadline) {
-			b.h.t.Fatalf("the log is never read to its end:\n%s", page.body)
-		}
-	}
+	var page answer
+	wait.Until(b.h.t, "the log is read to its end", func() bool {
+		page = b.get(path)
+		return page.status != http.StatusOK || !strings.Contains(page.body, "still being read")
+	})
+	return page
 }
 
 // tile is what a number at the top of the overview says.
@@ -147,7 +144,7 @@ func (h *house) decidedAt(at time.Time) {
 
 // A slowLog hands out entries only when it is let.
 type slowLog struct {
-	stats.Log
+	console.Log
 	let chan struct{}
 }
 
@@ -164,7 +161,7 @@ func TestOverviewWhileTheLogIsRead(t *testing.T) {
 	h := open(t)
 	fillLog(t, h, 1_400)
 	slow := &slowLog{let: make(chan struct{})}
-	watched := h.watchWith(func(log stats.Log) stats.Log { slow.Log = log; return slow })
+	watched := h.watchWith(func(log console.Log) console.Log { slow.Log = log; return slow })
 	b := h.in("ada", quorum.RoleAdmin)
 	page := b.get("/")
 	h.want("before anything is read", page, http.StatusOK, "still being read: 0 of 1,40")
@@ -195,7 +192,7 @@ func TestOverviewOfALogThatCantBeRead(t *testing.T) {
 	h := open(t)
 	fillLog(t, h, 5)
 	broken := &brokenLog{}
-	h.watchWith(func(log stats.Log) stats.Log { broken.Log = log; return broken })
+	h.watchWith(func(log console.Log) console.Log { broken.Log = log; return broken })
 	b := h.in("ada", quorum.RoleAdmin)
 	if got := tile(b.counted("/"), "Decisions"); got != "5" {
 		t.Fatalf("%q decisions are counted", got)
@@ -215,7 +212,7 @@ func TestOverviewOfALogThatCantBeRead(t *testing.T) {
 
 // A brokenLog does not hand out entries to whoever counts.
 type brokenLog struct {
-	stats.Log
+	console.Log
 	fails atomic.Bool
 }
 

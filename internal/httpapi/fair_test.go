@@ -18,6 +18,7 @@ import (
 
 	"interlock/internal/httpapi"
 	"interlock/internal/identity"
+	"interlock/test/wait"
 )
 
 // open serves both doors of a house and returns their addresses.
@@ -107,9 +108,7 @@ func TestOneAgentCannotTakeAll(t *testing.T) {
 	for range share {
 		held = append(held, slowly(t, network, "/v1/decide", liveToken))
 	}
-	for underWay(t, network) != fmt.Sprint(share+1) {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "so many are under way", func() bool { return underWay(t, network) == fmt.Sprint(share+1) })
 	for _, path := range []string{"/v1/decide", "/v1/outcome", "/access/v1/evaluation"} {
 		response, text := quickly(t, "tcp", network, "POST", path, liveToken, slowBody)
 		if response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" || !strings.Contains(text, `"code":"limited"`) ||
@@ -141,9 +140,7 @@ func TestOneAgentCannotTakeAll(t *testing.T) {
 	if lines := strings.Count(h.logged.String(), `"status":429`); lines == 0 || lines > 40 {
 		t.Errorf("the server's log has %d lines about what it turned away", lines)
 	}
-	for underWay(t, network) != "1" {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "so many are under way", func() bool { return underWay(t, network) == "1" })
 	if response, text := quickly(t, "tcp", network, "POST", "/v1/decide", liveToken, slowBody); response.StatusCode != 200 {
 		t.Errorf("the agent, after it let go: %d %s", response.StatusCode, text)
 	}
@@ -156,17 +153,13 @@ func TestManyAgentsLeaveRoomForOne(t *testing.T) {
 	for range 128 {
 		slowly(t, network, "/v1/decide", liveToken)
 	}
-	for underWay(t, network) != "129" {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "so many are under way", func() bool { return underWay(t, network) == "129" })
 	if response, text := quickly(t, "tcp", network, "POST", "/v1/decide", otherToken, slowBody); response.StatusCode != 200 {
 		t.Errorf("the other agent's first request: %d %s", response.StatusCode, text)
 	}
 	slowly(t, network, "/v1/decide", otherToken)
 	slowly(t, network, "/v1/decide", otherToken)
-	for underWay(t, network) != "131" {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "so many are under way", func() bool { return underWay(t, network) == "131" })
 	response, text := quickly(t, "tcp", network, "POST", "/v1/decide", otherToken, slowBody)
 	if response.StatusCode != 503 || response.Header.Get("Retry-After") != "1" || !strings.Contains(text, `"code":"unavailable"`) {
 		t.Errorf("beyond them: %d %v %s", response.StatusCode, response.Header, text)
@@ -223,10 +216,10 @@ func TestSlowBodiesAreCut(t *testing.T) {
 	if _, err := lines.ReadByte(); err != io.EOF {
 		t.Errorf("the connection goes on: %v", err)
 	}
-	for underWay(t, network) != "1" {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "so many are under way", func() bool { return underWay(t, network) == "1" })
 
+	h = newHouse(t, httpapi.Limits{Pause: wait.Limit, Read: time.Hour, Write: time.Hour})
+	network, _ = open(t, h)
 	honest, err := net.Dial("tcp", network)
 	if err != nil {
 		t.Fatal(err)

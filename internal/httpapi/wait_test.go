@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/internal/httpapi"
 	"interlock/internal/ledger"
+	"interlock/test/wait"
 )
 
 const awaited = "apr_0123456789ab"
@@ -40,14 +41,12 @@ func (b *fakeBackend) Watch(ctx context.Context, what ledger.Watch) (<-chan stru
 
 // become changes the awaited request once n wait for it.
 func (b *fakeBackend) become(n int, edit func(*interlock.ApprovalRequest)) {
-	for {
+	wait.Holds(func() bool {
 		b.mu.Lock()
-		if len(b.watches) >= n {
-			break
-		}
-		b.mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
+		defer b.mu.Unlock()
+		return len(b.watches) >= n
+	})
+	b.mu.Lock()
 	defer b.mu.Unlock()
 	requests := map[string]interlock.ApprovalRequest{}
 	for id, r := range b.standing.Requests {

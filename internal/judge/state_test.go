@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/judge"
+	"interlock/test/wait"
 )
 
 // A clock stands still until a test moves it.
@@ -166,9 +167,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("waited: %+v", got)
 	}
 	go func() { answers <- ask(t, j, goodPayload) }()
-	for j.Status().Waiting == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "one waits", func() bool { return j.Status().Waiting > 0 })
 	if got := ask(t, j, goodPayload); got.Failure != interlock.JudgeShed || got.Verdict != interlock.Deny {
 		t.Errorf("not shed: %+v, %+v", got, j.Status())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/mcpgateway"
+	"interlock/test/wait"
 )
 
 // asking has a server of the handshake revisions send these requests while a call runs, one after another, each when the one
@@ -220,13 +221,9 @@ func TestAnswersAheadOfTheQuestion(t *testing.T) {
 	for n, request := range []string{asksRoots, modelled} {
 		server.last().say(`{"jsonrpc":"2.0","id":%d,%s}`, 901+n, request)
 	}
-	for len(book.proposed()) < 4 {
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+	wait.Until(t, "what was begun comes", func() bool { return len(book.proposed()) >= 4 })
 	server.last().say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
-	for !strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`) {
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+	wait.Until(t, "what was begun comes", func() bool { return strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`) })
 	both := func(state string) message {
 		return c.call("tools/call", `{`+writesNote+`,"inputResponses":{"`+name+`":{"action":"accept"},"question-2":{"n":2},"question-3":{"n":3}},"requestState":"`+state+`",`+metaWith(takesAll)+`}`)
 	}
@@ -289,9 +286,7 @@ func TestAClientThatNeverReturns(t *testing.T) {
 		if o := book.outcome(t, 1); o.Event != "event-1" || o.Status != interlock.OutcomeUnknown || !strings.Contains(o.Detail, "in time") {
 			t.Errorf("%+v", o)
 		}
-		for len(server.sent("notifications/cancelled")) == 0 {
-			time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-		}
+		wait.Until(t, "what was begun comes", func() bool { return len(server.sent("notifications/cancelled")) > 0 })
 	})
 }
 
@@ -351,14 +346,10 @@ func TestHowAHeldCallEnds(t *testing.T) {
 		others := server.on
 		server.on = func(l *fakeLink, m message) bool { return m.Method == "" || others(l, m) }
 		id := c.begin("tools/call", wantsAnswer+`"inputResponses":{"`+name+`":{"action":"accept"}},"requestState":"`+state+`",`+metaWith(takesAll)+`}`)
-		for !answeredIt(server) {
-			time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-		}
+		wait.Until(t, "what was begun comes", func() bool { return answeredIt(server) })
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 		once(t, book, interlock.OutcomeUnknown, "cancelled")
-		for len(server.sent("notifications/cancelled")) == 0 {
-			time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-		}
+		wait.Until(t, "what was begun comes", func() bool { return len(server.sent("notifications/cancelled")) > 0 })
 	})
 	t.Run("the session ends", func(t *testing.T) {
 		_, book, c, _, _ := begin(t)
@@ -494,9 +485,7 @@ func TestProgressOfAHeldCall(t *testing.T) {
 	state, name := asks(t, c.call("tools/call", `{`+writesNote+`,`+with("one")+`}`), "elicitation/create")
 	server.last().say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":2}}`, token)
 	server.last().say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
-	for !strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`) {
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+	wait.Until(t, "what was begun comes", func() bool { return strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`) })
 	c.call("tools/call", `{`+writesNote+`,"inputResponses":{"`+name+`":{"action":"accept"}},"requestState":"`+state+`",`+with("two")+`}`)
 	var told []string
 	c.mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"interlock/internal/quorum"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
+	"interlock/test/wait"
 )
 
 // A house is a store in a file, with as many admissions over it as processes would have, and a clock the test moves.
@@ -105,18 +106,20 @@ func (h *house) answer(a *admission.Admission, id string, verdict interlock.Verd
 // waiting waits until one request is pending and returns its id.
 func (h *house) waiting(a *admission.Admission) string {
 	h.t.Helper()
-	for {
+	id := ""
+	wait.Until(h.t, "a request is pending", func() bool {
 		requests, err := a.Requests(h.t.Context(), 0)
 		if err != nil {
 			h.t.Fatal(err)
 		}
 		for _, r := range requests.Rows {
 			if r.Status == interlock.RequestPending {
-				return r.ID
+				id = r.ID
 			}
 		}
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+		return id != ""
+	})
+	return id
 }
 
 func (h *house) asker(a *admission.Admission, edit ...func(*mcpgateway.AskConfig)) *mcpgateway.Asker {

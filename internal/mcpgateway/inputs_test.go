@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/mcpgateway"
+	"interlock/test/wait"
 )
 
 // modernServer speaks revision 2026-07-28 alone.
@@ -234,9 +235,7 @@ func TestWhichRevisionAServerIsSpokenTo(t *testing.T) {
 		}
 		c := join(t, newGateway(t, newFakeLog(), nil, server))
 		c.call("subscriptions/listen", `{`+metaWith("{}")+`}`)
-		for len(server.sent("notifications/initialized")) == 0 {
-			time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-		}
+		wait.Until(t, "what was begun comes", func() bool { return len(server.sent("notifications/initialized")) > 0 })
 		if n := len(server.sent("server/discover")); n != 1 {
 			t.Errorf("it was asked %d times", n)
 		}

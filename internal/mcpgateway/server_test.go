@@ -17,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
+	"interlock/test/wait"
 )
 
 // A message is a JSON-RPC message as a test reads it.
@@ -200,7 +201,7 @@ func (c *client) until(fits func(m message) bool) message {
 		case <-news:
 		case <-c.t.Context().Done():
 			c.t.Fatal("the message never came")
-		case <-time.After(20 * time.Second):
+		case <-time.After(wait.Limit):
 			c.t.Fatalf("the message never came; there are %+v", c.came)
 		}
 	}
@@ -372,7 +373,7 @@ func (l *fakeLog) outcome(t *testing.T, n int) interlock.Outcome {
 		l.mu.Unlock()
 		select {
 		case <-l.came:
-		case <-time.After(20 * time.Second):
+		case <-time.After(wait.Limit):
 			t.Fatal("the outcome was never reported")
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"interlock"
+	"interlock/test/wait"
 )
 
 const takesTasksAndForms = `{"extensions":{"io.modelcontextprotocol/tasks":{}},"elicitation":{"form":{}},"roots":{}}`
@@ -22,7 +22,7 @@ func (d *desk) begun() (id string) {
 // asked polls a task until it wants something that was not seen before, and returns the names of what.
 func (d *desk) asked(id string, before ...string) (names []string) {
 	d.t.Helper()
-	for {
+	wait.Until(d.t, "the task asks", func() bool {
 		now := d.sees(d.stateless("tasks/get", `"taskId":"`+id+`"`, takesTasksAndForms))
 		if now.Status != "working" && now.Status != "input_required" {
 			d.t.Fatalf("it ended: %+v", now)
@@ -33,11 +33,9 @@ func (d *desk) asked(id string, before ...string) (names []string) {
 				names = append(names, name)
 			}
 		}
-		if len(names) > 0 && now.Status == "input_required" {
-			return names
-		}
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+		return len(names) > 0 && now.Status == "input_required"
+	})
+	return names
 }
 
 func (d *desk) tell(id, name, response string) {
@@ -52,12 +50,12 @@ func (d *desk) tell(id, name, response string) {
 // ended polls a task until it has ended.
 func (d *desk) ended(id string) seen {
 	d.t.Helper()
-	for {
-		if now := d.sees(d.stateless("tasks/get", `"taskId":"`+id+`"`, takesTasksAndForms)); now.Status != "working" && now.Status != "input_required" {
-			return now
-		}
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+	var now seen
+	wait.Until(d.t, "the task ends", func() bool {
+		now = d.sees(d.stateless("tasks/get", `"taskId":"`+id+`"`, takesTasksAndForms))
+		return now.Status != "working" && now.Status != "input_required"
+	})
+	return now
 }
 
 // TestATaskCarriesAHeldCallsQuestions: they are the task's, in order, under names of their own; the call is forwarded once.
@@ -138,9 +136,7 @@ func TestATaskIsGivenUpWhileItsServerAsks(t *testing.T) {
 	if done := d.ended(id); done.Status != "failed" || !strings.Contains(done.Error.Message, "nobody knows how it ended") {
 		t.Errorf("it ends as %+v", done)
 	}
-	for len(d.server.sent("notifications/cancelled")) == 0 {
-		time.Sleep(time.Millisecond) // until the condition holds; the test's own deadline bounds it
-	}
+	wait.Until(t, "what was begun comes", func() bool { return len(d.server.sent("notifications/cancelled")) > 0 })
 }
 
 // TestAListenerHearsOfItsTasks: of its own, without a poll, each time they stand otherwise.

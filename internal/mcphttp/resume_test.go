@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock/internal/mcphttp"
+	"interlock/test/wait"
 )
 
 // listen opens a stream and returns its events, each as its id and its data, and how to lose it.
@@ -165,9 +166,11 @@ func TestHTTPResumedSession(t *testing.T) {
 func TestHTTPStreamNeverOpened(t *testing.T) {
 	r := newHTTP(t, func(c *mcphttp.Config) { c.Limits.First = time.Millisecond })
 	in := map[string]string{"Mcp-Session-Id": r.begin("ann"), "Mcp-Protocol-Version": "2025-11-25"}
-	for n := 1; !strings.Contains(r.text(r.do(exchange{body: call(n, "notice"), header: in})), "lost"); n++ {
-		time.Sleep(time.Millisecond) // until it is late; the test's own deadline bounds it
-	}
+	n := 0
+	wait.Until(t, "it is late", func() bool {
+		n++
+		return strings.Contains(r.text(r.do(exchange{body: call(n, "notice"), header: in})), "lost")
+	})
 }
 
 // A client of a call that takes long learns how to come back for its answer before there is anything to say.

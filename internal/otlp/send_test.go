@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"interlock/internal/otlp"
+	"interlock/test/wait"
 )
 
 // A collector counts what it takes, and refuses with a status first.
@@ -79,11 +80,11 @@ func TestSender(t *testing.T) {
 	for range 1000 {
 		s.Span(otlp.Span{Event: strings.Repeat("ab", 32), Kind: "shell", Took: time.Millisecond})
 	}
-	for told := 0; told < 1000; time.Sleep(time.Millisecond) {
+	wait.Until(t, "the spans are sent", func() bool {
 		c.mutex.Lock()
-		told = c.spans
-		c.mutex.Unlock()
-	}
+		defer c.mutex.Unlock()
+		return c.spans >= 1000
+	})
 	s.Span(otlp.Span{Kind: "shell", Failed: true})
 	cancel()
 	<-done

@@ -22,6 +22,7 @@ import (
 	"interlock"
 	"interlock/internal/sandbox"
 	"interlock/spec"
+	"interlock/test/wait"
 )
 
 // self is the test binary, where the command inside can run it.
@@ -226,7 +227,8 @@ var attempts = map[string]func(t *testing.T, b *box){
 				select {
 				case <-done:
 					return
-				case <-time.After(5 * time.Millisecond):
+				default:
+					wait.Chance(5 * time.Millisecond)
 					most = max(most, len(processes(t, name)))
 				}
 			}
@@ -479,9 +481,7 @@ func swapWhileBuilding(t *testing.T, b *box) {
 			t.Error(err)
 		}
 	})
-	for !exists(filepath.Join(b.workspace, "swapping")) {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "the directory is swapped", func() bool { return exists(filepath.Join(b.workspace, "swapping")) })
 	for _, dir := range []string{b.workspace, filepath.Join(b.workspace, "dir")} {
 		next := newBox(t)
 		next.spec.Workspace, next.spec.Dir, next.spec.State, next.spec.Argv = dir, dir, b.spec.State, []string{"cat", "secret"}
@@ -513,17 +513,15 @@ func outliveKill(t *testing.T, b *box) {
 	if err := runner.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for !exists(filepath.Join(b.workspace, "ready")) || len(processes(t, name)) < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "four processes run", func() bool {
+		return exists(filepath.Join(b.workspace, "ready")) && len(processes(t, name)) >= 4
+	})
 	if err := runner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = runner.Wait()
-	for limit := time.Now().Add(10 * time.Second); len(processes(t, name)) > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("ESCAPED: %v go on", processes(t, name))
-		}
+	if !wait.Holds(func() bool { return len(processes(t, name)) == 0 }) {
+		t.Fatalf("ESCAPED: %v go on", processes(t, name))
 	}
 	left, err := os.ReadDir(filepath.Join(b.spec.State, "runs"))
 	if err != nil || len(left) != 1 {

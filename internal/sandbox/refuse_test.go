@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"interlock"
 	"interlock/internal/sandbox"
+	"interlock/test/wait"
 )
 
 // TestAHostThatCanBuildNoSandboxRunsNothing: where no user namespace can be made, the command does not run at all.
@@ -97,9 +97,7 @@ func TestACancelledRunEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.spec.Argv = []string{"sh", "-c", "touch begun; while :; do sleep 60; done"}
 	go func() {
-		for !exists(filepath.Join(b.workspace, "begun")) {
-			time.Sleep(time.Millisecond)
-		}
+		wait.Holds(func() bool { return exists(filepath.Join(b.workspace, "begun")) })
 		cancel()
 	}()
 	r, err := sandbox.Run(ctx, b.spec)

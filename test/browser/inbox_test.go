@@ -3,7 +3,6 @@ package browser_test
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // key presses a key on the page.
@@ -46,13 +45,7 @@ func TestTheInboxIsAnsweredInPlace(t *testing.T) {
 	}
 	olga.touches(`//button[normalize-space()="Approve"]`)
 	olga.sees("Approved by olga, not used yet")
-	answered := time.Now()
-	otto.sees("Approved by olga, not used yet")
-	late := time.Since(answered)
-	t.Logf("another page saw the answer %v after its giver", late)
-	if late > 5*time.Second { // for machines that are busy; a quiet one takes a tenth of this
-		t.Errorf("another page saw the answer %v later", late)
-	}
+	otto.sees("Approved by olga, not used yet") // without being loaded again
 	if otto.has(`//article[@id="` + request + `"]//button`) {
 		t.Error("what is answered is asked of somebody else")
 	}

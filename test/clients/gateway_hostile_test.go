@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"interlock/test/wait"
 )
 
 // hostileSettings puts the journal server, and every hostile one, behind the gateway.
@@ -201,37 +203,27 @@ func hostileLines() []string {
 // work makes 400 calls, 8 at a time, each of which has to be answered well.
 func work(t *testing.T, call func(n int) (string, error), first int) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for { // until its server has been started
-		line, err := call(first)
-		if err == nil && strings.Contains(line, "noted "+noteOf(first)) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Errorf("the good server does not answer: %v %.300s", err, line)
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+	var line string
+	var err error
+	if !wait.Holds(func() bool { // its server is being started
+		line, err = call(first)
+		return err == nil && strings.Contains(line, "noted "+noteOf(first))
+	}) {
+		t.Errorf("the good server does not answer: %v %.300s", err, line)
+		return
 	}
-	slowest := time.Duration(0)
-	var mu sync.Mutex
 	var wg sync.WaitGroup
 	left := newLot(first+1, first+400)
 	for range 8 {
 		wg.Go(func() {
 			for n, ok := left.take(); ok; n, ok = left.take() {
-				begun := time.Now()
 				if line, err := call(n); err != nil || !strings.Contains(line, "noted "+noteOf(n)) {
 					t.Errorf("call %d: %v %.300s", n, err, line)
 				}
-				mu.Lock()
-				slowest = max(slowest, time.Since(begun))
-				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	t.Logf("the slowest of 400 calls among the hostile took %v", slowest)
 }
 
 // checkGood holds the log and the journal to what the good client did.
@@ -287,10 +279,7 @@ func attacks(address, token, session string) []func(ctx context.Context) {
 					open[0].Close()
 					open = open[1:]
 				}
-				select {
-				case <-ctx.Done():
-				case <-time.After(100 * time.Millisecond):
-				}
+				wait.Chance(100 * time.Millisecond)
 			}
 			for _, connection := range open {
 				connection.Close()
@@ -302,10 +291,7 @@ func attacks(address, token, session string) []func(ctx context.Context) {
 			if connection, err := (&tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}).DialContext(ctx, "tcp", address); err == nil {
 				connection.Close()
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(100 * time.Millisecond):
-			}
+			wait.Chance(100 * time.Millisecond)
 		}
 	})
 }

@@ -8,10 +8,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/test/wait"
 )
 
 // TestGatewayAsInstalled moves a client's servers behind the gateway with the one command, starts what then stands in the client's
@@ -130,12 +131,10 @@ var requestID = regexp.MustCompile(`apr_[0-9a-f]+`)
 // waitsFor is the request that waits for an operator, once there is one.
 func waitsFor(t *testing.T, env []string) string {
 	t.Helper()
-	for range 300 {
-		if id := requestID.FindString(output(t, env, "pending")); id != "" {
-			return id
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("nothing waits for an operator")
-	return ""
+	id := ""
+	wait.Until(t, "a request waits for an operator", func() bool {
+		id = requestID.FindString(output(t, env, "pending"))
+		return id != ""
+	})
+	return id
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"interlock/test/product"
+	"interlock/test/wait"
 )
 
 // calls is how many calls go through the gateway while it, its server and its client are killed; `make load` makes 100,000.
@@ -226,7 +227,7 @@ func (y *tally) round(t *testing.T, random *rand.Rand, next, all int, call func(
 				}
 				y.mu.Unlock()
 				if err == nil && strings.Contains(line, "not there now") { // as the answer says: later
-					time.Sleep(25 * time.Millisecond)
+					wait.Chance(25 * time.Millisecond)
 				}
 			}
 		})

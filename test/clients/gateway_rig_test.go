@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"interlock/test/product"
+	"interlock/test/wait"
 )
 
 // conformanceServer is the protocol's own server for its suite, as the Go SDK has it.
@@ -90,15 +90,20 @@ func serverOverHTTP(t *testing.T, path string, stateless bool) string {
 		server.Process.Kill()
 		server.Wait()
 	})
-	for range 200 {
-		if answer, err := http.Get("http://" + address); err == nil {
+	answers(t, address)
+	return "http://" + address
+}
+
+// answers waits until an HTTP server does.
+func answers(t *testing.T, address string) {
+	t.Helper()
+	wait.Until(t, "the server answers", func() bool {
+		answer, err := http.Get("http://" + address)
+		if err == nil {
 			answer.Body.Close()
-			return "http://" + address
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("the suite's server does not answer")
-	return ""
+		return err == nil
+	})
 }
 
 // plainNames stands before a gateway, adds a token to what passes, and hides that names there begin with the server's: the suite

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"interlock/test/product"
+	"interlock/test/wait"
 )
 
 // A way is one from a client to a server through the gateway: how the client reaches the gateway, how the gateway reaches the
@@ -146,15 +146,8 @@ func startOverHTTP(t *testing.T, env, line []string) string {
 		server.Process.Kill()
 		server.Wait()
 	})
-	for range 500 {
-		if answer, err := http.Get("http://" + address); err == nil {
-			answer.Body.Close()
-			return "http://" + address + "/mcp"
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("the server does not answer")
-	return ""
+	answers(t, address)
+	return "http://" + address + "/mcp"
 }
 
 // drawn is what no two processes say alike, and the token that one tool repeats: the gateway has its own.
@@ -237,17 +230,12 @@ func (p *pair) same(method, params string) {
 // sides are waited for.
 func (p *pair) unasked() {
 	p.t.Helper()
-	late := time.Now().Add(20 * time.Second)
-	for {
-		diff := cmp.Diff(p.told(0, p.direct), p.told(1, p.through)) + p.changes()
-		if diff == "" {
-			return
-		}
-		if time.Now().After(late) {
-			p.t.Errorf("what came unasked (-direct +through):\n%s", diff)
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+	diff := ""
+	if !wait.Holds(func() bool {
+		diff = cmp.Diff(p.told(0, p.direct), p.told(1, p.through)) + p.changes()
+		return diff == ""
+	}) {
+		p.t.Errorf("what came unasked (-direct +through):\n%s", diff)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"interlock/test/wait"
 )
 
 // hostileFlag makes this program a server behind the gateway that does not keep to the protocol, in one of the ways of
@@ -145,7 +147,7 @@ var hostileServers = map[string]func(s *hostileServer){
 		s.calls(func(m heardMessage) {
 			fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"result":{"content":"`, m.ID)
 			for {
-				time.Sleep(20 * time.Millisecond)
+				wait.Chance(20 * time.Millisecond)
 				if _, err := io.WriteString(s.out, "x"); err != nil {
 					os.Exit(0)
 				}

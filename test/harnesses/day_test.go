@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"interlock/test/product"
+	"interlock/test/wait"
 )
 
 // A day's work of a coding agent in one repository, as its model asks for it: what nobody is asked about.
@@ -256,11 +257,7 @@ func (d *workday) serve() {
 
 func (d *workday) until(what string, holds func() bool) {
 	d.t.Helper()
-	for deadline := time.Now().Add(patience / 4); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			d.t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	wait.Until(d.t, what, holds)
 }
 
 // waits are the requests that the command line says wait for an operator, and how many it says a harness is asking its user.
@@ -293,14 +290,11 @@ func (d *workday) wantQueue(when string, harness int, want ...string) {
 		d.t.Errorf("%s: %q wait and harnesses ask %d, want %q and %d\n%s", when, got, asked, want, harness, d.interlock("pending"))
 	}
 	var told []string
-	for deadline := time.Now().Add(patience / 4); ; time.Sleep(20 * time.Millisecond) { // people are told a moment later
-		if told = d.heard.list(); slices.Equal(told, want) {
-			break
-		}
-		if time.Now().After(deadline) {
-			d.t.Errorf("%s: the channel was told that %q wait, want %q", when, told, want)
-			break
-		}
+	if !wait.Holds(func() bool { // people are told a moment later
+		told = d.heard.list()
+		return slices.Equal(told, want)
+	}) {
+		d.t.Errorf("%s: the channel was told that %q wait, want %q", when, told, want)
 	}
 	answer, err := http.Get("http://" + d.address + "/metrics")
 	if err != nil {
@@ -354,7 +348,8 @@ func (s *screen) pressing(key, text string) {
 			select {
 			case <-done:
 				return
-			case <-time.After(time.Second):
+			default:
+				wait.Chance(time.Second)
 			}
 		}
 	}()

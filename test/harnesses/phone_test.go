@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"interlock/test/chromium"
+	"interlock/test/wait"
 )
 
 // A phone is one tab of a browser as small as a phone, with a finger in place of a mouse and a passkey that is always touched.
@@ -61,10 +61,8 @@ func (p *phone) do(method string, params, result any) {
 // awaits looks again and again until something holds: what a page's own scripts do is told by nobody.
 func (p *phone) awaits(what string, holds func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience / 4); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("waited in vain for %s; the page says:\n%s", what, p.text())
-		}
+	if !wait.Holds(holds) {
+		p.t.Fatalf("waited in vain for %s; the page says:\n%s", what, p.text())
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"interlock/test/product"
+	"interlock/test/wait"
 )
 
 // A program is one that runs beside the test, with all that it has said.
@@ -65,13 +65,11 @@ func start(t *testing.T, env []string, name string, args ...string) *program {
 // within waits for something that comes by itself.
 func within(t *testing.T, what string, there func() bool, said ...*program) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !there(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			for _, p := range said {
-				t.Logf("%s said %s", p.Path, p.text())
-			}
-			t.Fatalf("waited in vain for %s", what)
+	if !wait.Holds(there) {
+		for _, p := range said {
+			t.Logf("%s said %s", p.Path, p.text())
 		}
+		t.Fatalf("waited in vain for %s", what)
 	}
 }
 

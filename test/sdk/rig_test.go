@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"interlock/test/product"
 	"interlock/test/terminal"
+	"interlock/test/wait"
 )
 
 // compiled is the directory with the compiled TypeScript package, which is compiled once.
@@ -134,7 +134,8 @@ func (o *office) kill() {
 // asked waits until a request for a command is there, and returns its id.
 func (o *office) asked(t *testing.T, command string) string {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(50 * time.Millisecond) {
+	id := ""
+	wait.Until(t, "somebody is asked about "+command, func() bool {
 		var waiting []struct {
 			ID, Status, Display string
 		}
@@ -143,12 +144,12 @@ func (o *office) asked(t *testing.T, command string) string {
 		}
 		for _, w := range waiting {
 			if w.Status == "pending" && strings.Contains(w.Display, command) {
-				return w.ID
+				id = w.ID
 			}
 		}
-	}
-	t.Fatalf("nobody was asked about %s", command)
-	return ""
+		return id != ""
+	})
+	return id
 }
 
 // An agent is a program in another language that prints what it does, line by line, and goes on when it is told to.

@@ -17,10 +17,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"interlock/spec"
 	"interlock/test/product"
+	"interlock/test/wait"
 )
 
 // The users of these tests have numbers that no table of users knows, so that nothing of the machine is touched.
@@ -168,20 +168,16 @@ func (m *machine) serve() {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		<-ended
 	})
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(m.state, "ready")); err == nil {
-			return
-		}
+	wait.Until(m.t, "the server comes up", func() bool {
 		select {
 		case err := <-ended:
 			ended <- err
 			m.t.Fatalf("the server ended: %v\n%s", err, said)
 		default:
 		}
-		if time.Now().After(end) {
-			m.t.Fatal("the server does not come up")
-		}
-	}
+		_, err := os.Stat(filepath.Join(m.state, "ready"))
+		return err == nil
+	})
 }
 
 // call is what Claude Code says to its hook before a command.

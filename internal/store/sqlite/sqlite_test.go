@@ -20,6 +20,7 @@ import (
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
+	"interlock/test/wait"
 )
 
 var _ admission.Store = (*sqlite.Store)(nil)
@@ -507,10 +508,11 @@ func TestCloseWaitsForReaders(t *testing.T) {
 			break
 		}
 	}
+	wait.Chance(200 * time.Millisecond)
 	select { // a Close that waits never gets here first, however long this takes
 	case <-closed:
 		t.Error("the store was closed under a reading step")
-	case <-time.After(200 * time.Millisecond):
+	default:
 	}
 	close(proceed)
 	if err := <-walked; err != nil {

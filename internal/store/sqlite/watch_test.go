@@ -15,6 +15,7 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
+	"interlock/test/wait"
 )
 
 // looking reports how many goroutines look for what other processes write.
@@ -26,10 +27,8 @@ func looking() int {
 // soon waits for something that comes.
 func soon(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(what)
-		}
+	if !wait.Holds(is) {
+		t.Fatal(what)
 	}
 }
 
@@ -49,7 +48,7 @@ func heard(t *testing.T, what string, changed <-chan struct{}) {
 		if !open {
 			t.Fatalf("%s ended the waiting", what)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(wait.Limit):
 		t.Fatalf("nobody heard of %s", what)
 	}
 }
@@ -99,7 +98,7 @@ func TestWatchersAreLeftAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			heard(t, "a decision", entries)
-			time.Sleep(20 * time.Millisecond) // for what should not come
+			wait.Chance(20 * time.Millisecond) // for what should not come
 			select {
 			case <-requests:
 				t.Fatalf("step %d: a decision woke who waits for requests", n)
@@ -266,7 +265,7 @@ func faultsOfWatching(t *testing.T, question int32) {
 			for len(requests) > 0 {
 				<-requests
 			}
-			time.Sleep(20 * time.Millisecond) // until whatever is late has come
+			wait.Chance(20 * time.Millisecond) // until whatever is late has come
 		}
 		write(fmt.Sprint("later", n))
 		heard(t, "what came after", requests)

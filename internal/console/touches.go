@@ -1,15 +1,17 @@
-package render
+package console
 
 import (
+	"context"
 	"strings"
 
 	"interlock"
+	"interlock/internal/admission"
 )
 
-// A Branch is one place that an action would touch, with the places within it.
-type Branch struct {
+// A branch is one place that an action would touch, with the places within it.
+type branch struct {
 	Name    string
-	Kids    []*Branch
+	Kids    []*branch
 	Impacts []numberedImpact
 }
 
@@ -19,9 +21,9 @@ type numberedImpact struct {
 	Number int
 }
 
-// Touches puts impacts where they would happen: how far away first, then by place.
-func Touches(impacts []interlock.Impact) []*Branch {
-	var roots []*Branch
+// touches puts impacts where they would happen: how far away first, then by place.
+func touches(impacts []interlock.Impact) []*branch {
+	var roots []*branch
 	for i, impact := range impacts {
 		at := within(&roots, reachWords(impact.Reach))
 		for _, part := range places(impact.Target) {
@@ -36,23 +38,23 @@ func Touches(impacts []interlock.Impact) []*Branch {
 }
 
 // within is the branch of a name among others, added if it is new.
-func within(list *[]*Branch, name string) *Branch {
+func within(list *[]*branch, name string) *branch {
 	for _, one := range *list {
 		if one.Name == name {
 			return one
 		}
 	}
-	one := &Branch{Name: name}
+	one := &branch{Name: name}
 	*list = append(*list, one)
 	return one
 }
 
 // shorten joins what has nothing beside it: a/b/c is one line where nothing else is in a or a/b.
-func (b *Branch) shorten() {
+func (b *branch) shorten() {
 	for i, kid := range b.Kids {
 		for len(kid.Impacts) == 0 && len(kid.Kids) == 1 {
 			only := kid.Kids[0]
-			kid = &Branch{Name: kid.Name + only.Name, Kids: only.Kids, Impacts: only.Impacts}
+			kid = &branch{Name: kid.Name + only.Name, Kids: only.Kids, Impacts: only.Impacts}
 		}
 		kid.shorten()
 		b.Kids[i] = kid
@@ -105,8 +107,8 @@ func reachWords(reach interlock.Reach) string {
 	return string(reach)
 }
 
-// Undoing says what it takes to undo an impact.
-func Undoing(r interlock.Reversibility) string {
+// undoing says what it takes to undo an impact.
+func undoing(r interlock.Reversibility) string {
 	switch r {
 	case interlock.Readonly:
 		return "changes nothing"
@@ -120,8 +122,8 @@ func Undoing(r interlock.Reversibility) string {
 	return string(r)
 }
 
-// Sureness says how an impact is known, where that is worth a word.
-func Sureness(c interlock.Confidence) string {
+// sureness says how an impact is known, where that is worth a word.
+func sureness(c interlock.Confidence) string {
 	switch c {
 	case interlock.Inferred:
 		return "likely"
@@ -132,8 +134,8 @@ func Sureness(c interlock.Confidence) string {
 	}
 }
 
-// DangerWords say a level of danger without its own name twice.
-func DangerWords(d interlock.Danger) string {
+// dangerWords say a level of danger without its own name twice.
+func dangerWords(d interlock.Danger) string {
 	switch d {
 	case interlock.DangerSafe:
 		return "safe: it only looks"
@@ -151,13 +153,40 @@ func DangerWords(d interlock.Danger) string {
 
 // The bounds of what a page says about similar questions.
 const (
-	SimilarLooked = 200 // newest requests
-	SimilarListed = 5
+	similarLooked = 200 // newest requests
+	similarListed = 5
 )
 
-// A Precedent is what became of questions like one.
-type Precedent struct {
+// A precedent is what became of questions like one.
+type precedent struct {
 	Rows    []interlock.ApprovalRequest // the newest
 	All     int
 	Yes, No int
+}
+
+// similar finds questions of the past that are like one: the same rule, and the same sort of action.
+func (c *Console) similar(ctx context.Context, to interlock.ApprovalRequest) (precedent, error) {
+	newest, err := admission.RequestsWith(ctx, c.config.Backend, "", similarLooked)
+	if err != nil {
+		return precedent{}, err
+	}
+	like := takeApart(to.Display)
+	var found precedent
+	for i := range newest {
+		one := &newest[i]
+		if one.ID == to.ID || one.Rule != to.Rule || takeApart(one.Display).Like() != like.Like() {
+			continue
+		}
+		found.All++
+		switch one.Status {
+		case interlock.RequestApproved, interlock.RequestSpent:
+			found.Yes++
+		case interlock.RequestDenied:
+			found.No++
+		}
+		if len(found.Rows) < similarListed {
+			found.Rows = append(found.Rows, *one)
+		}
+	}
+	return found, nil
 }

@@ -1,4 +1,4 @@
-package signin
+package console
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ var (
 	})
 )
 
-// BrowserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told is
+// browserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told is
 // called what it calls itself.
-func BrowserName(agent string) string {
+func browserName(agent string) string {
 	name, system := "", ""
 	for _, one := range makes {
 		if _, rest, found := strings.Cut(agent, one[0]); found && release().MatchString(rest) {
