@@ -17,7 +17,7 @@ import (
 // Names stand for internal/NAME, except interlock (the root), rules, spec, embedded, mcpguard, bench and cmd. The standard
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
-std only                                                < interlock, lex, secret, personal, account, bubblewrap, fileio, hostname, lineage
+std only                                                < interlock, lex, secret, personal, account, bubblewrap, fileio, hostname
 std only                                                < rules, spec, rpc, sse, witness, advice, startup
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
@@ -94,6 +94,7 @@ golang.org/x/sys                                        < upstream, lineage
 fileio, ledger                                          < kill
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
+harness                                                 < lineage
 admission, archive, fileio, store/sqlite                < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console, control    (never each other, never store)
 github.com/google/jsonschema-go                         < mcpgateway

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"interlock"
+	"interlock/internal/harness"
 )
 
 type completionCommand struct {
@@ -169,7 +170,7 @@ func knownValues() map[string][]string {
 		"kind":    {"shell", "sql", "python", "javascript", "file", "http", "tool", "hint", "text"},
 		"trust":   {"untested", "generated", "validated"},
 		"role":    {"viewer", "auditor", "council", "operator", "admin", "superadmin"},
-		"harness": {"claude", "codex", "gemini", "qwen", "cursor", "copilot", "opencode", "gateway"},
+		"harness": append(harness.Names(), "gateway"),
 	}
 }
 

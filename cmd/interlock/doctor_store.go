@@ -56,7 +56,7 @@ func (d *diagnosis) store(project string) {
 	d.governed(ctx, backend)
 	d.browsers(ctx, backend)
 	d.clock(ctx, backend, head.Size)
-	for _, agent := range append(harness.Names(), "windsurf", "cline", "grok") {
+	for _, agent := range harness.All() {
 		places := harness.HeadFiles(userHome(d.program.getenv), agent)
 		for i, path := range places {
 			if other := places[1-i]; !exists(path) && exists(other) {

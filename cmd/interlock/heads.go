@@ -9,6 +9,7 @@ import (
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
+
 	"interlock/internal/store"
 	"interlock/internal/witness"
 )
@@ -91,7 +92,7 @@ func (p *program) keptCheckpoints(key *auditlog.PublicKey) [][]byte {
 		return nil
 	}
 	var kept [][]byte
-	for _, name := range append(hook.Agents(), "grok") {
+	for _, name := range harness.All() {
 		for _, file := range harness.KeptFiles(home, name) {
 			signed, err := fileio.Plain(file, 64<<10)
 			if err != nil {

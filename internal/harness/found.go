@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"interlock/internal/fileio"
@@ -14,23 +15,13 @@ import (
 // started.
 func (h Harness) Found(place Place, program func(name string) bool) bool {
 	dir := filepath.Dir(h.Settings(place))
-	switch h.Name {
-	case "copilot", "opencode": // whose registrations lie in a directory below
+	if h.below {
 		dir = filepath.Dir(dir)
 	}
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return true
 	}
-	names := []string{h.Name}
-	if h.Name == "cursor" {
-		names = append(names, "cursor-agent")
-	}
-	for _, name := range names {
-		if program(name) {
-			return true
-		}
-	}
-	return false
+	return program(h.Name) || slices.ContainsFunc(h.programs, program)
 }
 
 // Backups lists the copies that installing left beside a settings file, oldest first.

@@ -21,6 +21,20 @@ type Harness struct {
 	entry     func(event, goos string, command Command) any
 	grouped   bool // entries are {matcher, hooks:[…]}; otherwise they are handlers themselves
 	blockable func(event string) bool
+
+	files        []string // below the user's home, in which a hook may be registered
+	below        bool     // the registrations lie in a directory below that of the harness's other settings
+	programs     []string // by which it is started as well as by its name
+	traces       Traces
+	gaps         []gap
+	heads        string // the directory below the user's home that keeps the newest checkpoint; empty: the name after a dot
+	reviewed     bool   // it skips what its user has not reviewed, as Codex does
+	administered bool   // an administrator's settings go before the user's, as with Claude Code
+	hooksConfig  bool   // hooksConfig in its settings switches hooks off, by a name or all of them
+	beside       func(p Place, dir string) []string
+	switched     func(h Harness, p Place, dir string) []string // finds what lets no hook run in a directory
+	telemetry    func(t Telemetry) string                      // what to set by hand so that it reports what it uses
+	printed      func(line func(event string) string) string   // what a person puts in place; nil: it is installed to
 }
 
 // A Place is where settings are looked for.
@@ -53,27 +67,6 @@ type Command struct {
 
 // SmallProgram is the name of the program that only hooks run.
 const SmallProgram = "interlock-hook"
-
-// ByName returns a harness.
-func ByName(name string) (Harness, bool) {
-	switch name {
-	case "claude":
-		return claude(), true
-	case "codex":
-		return codex(), true
-	case "gemini":
-		return gemini(), true
-	case "qwen":
-		return qwen(), true
-	case "cursor":
-		return cursor(), true
-	case "copilot":
-		return copilot(), true
-	case "opencode":
-		return opencode(), true
-	}
-	return Harness{}, false
-}
 
 // Settings is the file that holds the harness's registrations.
 func (h Harness) Settings(p Place) string { return h.settings(p) }
@@ -131,149 +124,6 @@ const ConfigChange = "ConfigChange"
 
 // isBlocking reports of an event in Claude Code's form whether a call can be stopped through it.
 func isBlocking(event string) bool { return event == "PreToolUse" || event == "PermissionRequest" }
-
-func claude() Harness {
-	type handler struct {
-		Type    string   `json:"type"`
-		Command string   `json:"command"`
-		Args    []string `json:"args,omitempty"`
-		Timeout int      `json:"timeout"`
-	}
-	return Harness{
-		Name: "claude", Title: "Claude Code", grouped: true,
-		Events: []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit",
-			ConfigChange},
-		Note:      "Running sessions read their hooks at the start: restart them.",
-		settings:  in(".claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-		blockable: isBlocking,
-		// A version that doesn't know args would run the bare program. The small one refuses then; the full one would
-		// print its help and let the tool run. Elsewhere than on Windows a line costs a shell and refuses whatever becomes of it.
-		entry: func(event, goos string, c Command) any {
-			if goos == "windows" {
-				return group{matching(event, "*"), []any{handler{"command", c.Binary, c.Args, patience(event, claudeTimeout)}}}
-			}
-			return group{matching(event, "*"),
-				[]any{handler{"command", c.closed(goos, isBlocking(event) || event == ConfigChange), nil, patience(event, claudeTimeout)}}}
-		},
-	}
-}
-
-func codex() Harness {
-	type handler struct {
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Windows string `json:"command_windows,omitempty"`
-		Timeout int    `json:"timeout"`
-	}
-	return Harness{
-		Name: "codex", Title: "Codex CLI", grouped: true,
-		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit"},
-		Note:      "Codex skips new and changed hooks without a word until they are trusted: " + codexReview + ".",
-		settings:  in(".codex", "CODEX_HOME", ".codex", codexFile),
-		blockable: isBlocking,
-		entry: func(event, goos string, c Command) any {
-			// The shorter line: Codex has its user review each line, and those reviewed would have to be again.
-			h := handler{Type: "command", Command: c.line(goos), Timeout: patience(event, codexTimeout)}
-			if goos != "windows" && isBlocking(event) {
-				h.Command += orRefuse
-			}
-			if goos == "windows" {
-				h.Windows = h.Command
-			}
-			return group{matching(event, "*"), []any{h}}
-		},
-	}
-}
-
-func gemini() Harness {
-	type handler struct {
-		Name    string `json:"name"`
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Timeout int    `json:"timeout"`
-	}
-	return Harness{
-		Name: "gemini", Title: "Gemini CLI", grouped: true,
-		Events: []string{"BeforeTool", "AfterTool", "BeforeAgent"},
-		Note: "Gemini CLI runs no hooks in folders that are not trusted, these neither: trust the folders you work " +
-			"in. Gemini CLI before March 2026 lets a tool run when a hook asks: there, install with --unattended.",
-		settings: func(p Place) string {
-			if p.Project != "" {
-				return filepath.Join(p.Project, ".gemini", "settings.json")
-			}
-			return filepath.Join(moved(p, "GEMINI_CLI_HOME", p.Home, ".gemini"), "settings.json")
-		},
-		blockable: func(event string) bool { return event == "BeforeTool" },
-		entry: func(event, goos string, c Command) any {
-			return group{matching(event, ".*"), []any{handler{hookName, "command", c.gemini(goos, event), geminiTimeout}}}
-		},
-	}
-}
-
-func qwen() Harness {
-	type handler struct {
-		Name    string `json:"name"`
-		Type    string `json:"type"`
-		Command string `json:"command"`
-		Timeout int    `json:"timeout"`
-	}
-	return Harness{
-		Name: "qwen", Title: "Qwen Code", grouped: true,
-		Events:    []string{"PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"},
-		Note:      "Running sessions read their hooks at the start: restart them.",
-		settings:  in(".qwen", "QWEN_HOME", ".qwen", "settings.json"),
-		blockable: isBlocking,
-		entry: func(event, goos string, c Command) any {
-			return group{matching(event, "*"),
-				[]any{handler{hookName, "command", c.closed(goos, isBlocking(event)), qwenTimeout}}}
-		},
-	}
-}
-
-func cursor() Harness {
-	type handler struct {
-		Command    string `json:"command"`
-		Timeout    int    `json:"timeout"`
-		FailClosed bool   `json:"failClosed,omitempty"`
-	}
-	blocks := func(event string) bool {
-		return !Listens(event) && (strings.HasPrefix(event, "before") || event == "preToolUse")
-	}
-	return Harness{
-		Name: "cursor", Title: "Cursor", version: true,
-		Events: []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile", "postToolUse",
-			"postToolUseFailure", "beforeSubmitPrompt"},
-		Note:      "User hooks are not run by Cursor's cloud agents. Restart Cursor to load them.",
-		settings:  in(".cursor", "", ".cursor", "hooks.json"),
-		blockable: blocks,
-		entry: func(event, goos string, c Command) any {
-			return handler{c.closed(goos, blocks(event)), patience(event, cursorTimeout), blocks(event)}
-		},
-	}
-}
-
-func copilot() Harness {
-	type handler struct {
-		Type       string `json:"type"`
-		Bash       string `json:"bash"`
-		PowerShell string `json:"powershell"`
-		Timeout    int    `json:"timeoutSec"`
-	}
-	return Harness{
-		Name: "copilot", Title: "GitHub Copilot CLI", version: true,
-		Events:    []string{"preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmitted"},
-		Note:      "With --allow-all-tools Copilot passes over questions; the hook then refuses and names the request instead.",
-		settings:  in(".copilot", "COPILOT_HOME", filepath.Join(".github"), "hooks", "interlock.json"),
-		blockable: func(event string) bool { return event == "preToolUse" },
-		entry: func(event, _ string, c Command) any {
-			bash := c.posix()
-			if event == "preToolUse" {
-				bash += c.mended()
-			}
-			return handler{"command", bash, c.powershell(), patience(event, copilotTimeout)}
-		},
-	}
-}
 
 // in returns where a settings file lies: below the user's directory, which an environment variable may move, or below the
 // project's.
@@ -394,23 +244,11 @@ func SystemArgs(name, event, socket string, unattended bool) []string {
 
 // Lines are the registration of a harness that is not installed to, for a person to put in place by hand.
 func Lines(name, goos string, binary string, args func(event string) []string) (text string, known bool) {
-	line := func(event string) string { return Command{binary, args(event)}.line(goos) }
-	switch name {
-	case "windsurf":
-		var b strings.Builder
-		b.WriteString("Put into ~/.codeium/windsurf/hooks.json:\n{\n  \"hooks\": {\n")
-		events := []string{"pre_user_prompt", "pre_run_command", "pre_read_code", "pre_write_code", "pre_mcp_tool_use",
-			"post_run_command", "post_write_code", "post_mcp_tool_use"}
-		for i, event := range events {
-			fmt.Fprintf(&b, "    %q: [{\"command\": %s, \"show_output\": true}]%s\n", event, jsonText(line(event)),
-				comma(i, events))
-		}
-		return b.String() + "  }\n}\n", true
-	case "cline":
-		return "Make these three files executable in ~/Documents/Cline/Hooks (or .clinerules/hooks in a project):\n" +
-			"PreToolUse:\n#!/bin/sh\nexec " + line("PreToolUse") + "\nPostToolUse:\n#!/bin/sh\nexec " + line("PostToolUse") + "\nUserPromptSubmit:\n#!/bin/sh\nexec " + line("UserPromptSubmit") + "\n", true
+	h := byName(name)
+	if h.printed == nil {
+		return "", false
 	}
-	return "", false
+	return h.printed(func(event string) string { return Command{binary, args(event)}.line(goos) }), true
 }
 
 func comma(i int, list []string) string {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,10 +18,7 @@ const checkpointName = "interlock.checkpoint"
 // CheckpointFile is where the hook leaves the newest signed checkpoint for a harness: outside the store, so that a log cut
 // later contradicts it.
 func CheckpointFile(home, agent string) string {
-	if agent == "opencode" { // which installs packages into every .opencode it finds
-		return filepath.Join(home, ".config", agent, checkpointName)
-	}
-	return filepath.Join(home, "."+agent, checkpointName)
+	return filepath.Join(home, filepath.FromSlash(cmp.Or(byName(agent).heads, "."+agent)), checkpointName)
 }
 
 // HeadFiles are the two places where the newest checkpoint for a harness is kept. Neither their names nor their directories have a

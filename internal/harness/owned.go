@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -26,27 +25,6 @@ type ownedFile struct {
 //
 //go:embed opencode.js
 var openCodePlugin string
-
-func opencode() Harness {
-	return Harness{
-		Name: "opencode", Title: "OpenCode",
-		Events: []string{"tool.execute.before", "tool.execute.after", "chat.message"},
-		Note:   "OpenCode reads its plugins at the start: restart it. With --pure or OPENCODE_PURE it reads none.",
-		settings: func(p Place) string {
-			file := filepath.Join("plugins", "interlock.js")
-			if p.Project != "" {
-				return filepath.Join(p.Project, ".opencode", file)
-			}
-			return in(".config", "XDG_CONFIG_HOME", "", "opencode", file)(p)
-		},
-		blockable: func(event string) bool { return event == "tool.execute.before" },
-		owned: &ownedFile{
-			head: "// Interlock's plugin for OpenCode.\n" +
-				"// `interlock install opencode` writes this file whole and `interlock uninstall opencode` removes it: keep nothing of yours here.\n",
-			body: "\n" + openCodePlugin,
-		},
-	}
-}
 
 // The lines around the commands.
 const (

@@ -8,20 +8,11 @@ func SettingsFiles(home string) []string {
 	if home == "" {
 		return nil
 	}
-	files := []string{
-		filepath.Join(home, ".claude", "settings.json"),
-		filepath.Join(home, ".claude", "settings.local.json"),
-		filepath.Join(home, ".codex", "hooks.json"),
-		filepath.Join(home, ".codex", "config.toml"),
-		filepath.Join(home, ".gemini", "settings.json"),
-		filepath.Join(home, ".qwen", "settings.json"),
-		filepath.Join(home, ".cursor", "hooks.json"),
-		filepath.Join(home, ".copilot", "hooks", "interlock.json"),
-		filepath.Join(home, ".copilot", "settings.json"),
-		filepath.Join(home, ".config", "opencode", "plugins", "interlock.js"),
-		filepath.Join(home, ".codeium", "windsurf", "hooks.json"),
-		filepath.Join(home, ".cline", "hooks", "PreToolUse"),
-		filepath.Join(home, "Documents", "Cline", "Hooks", "PreToolUse"),
+	var files []string
+	for _, h := range known() {
+		for _, file := range h.value().files {
+			files = append(files, filepath.Join(home, filepath.FromSlash(file)))
+		}
 	}
 	for _, name := range Names() {
 		files = append(files, PinFile(home, name))
@@ -35,16 +26,10 @@ func SettingsFiles(home string) []string {
 // Beside lists the other files that say whether a harness runs the hooks that are registered in its settings, whether or not they
 // exist.
 func (h Harness) Beside(p Place) []string {
-	dir := filepath.Dir(h.Settings(p))
-	switch h.Name {
-	case "claude":
-		return []string{filepath.Join(dir, "settings.local.json"), p.managed(managedSettings)}
-	case "codex":
-		return []string{filepath.Join(dir, "config.toml")}
-	case "copilot":
-		return []string{filepath.Join(filepath.Dir(dir), "settings.json")}
+	if h.beside == nil {
+		return nil
 	}
-	return nil
+	return h.beside(p, filepath.Dir(h.Settings(p)))
 }
 
 // Between lists the files that a shell runs before it runs a hook, because the environment says so. Whoever may write them comes
@@ -57,9 +42,4 @@ func Between(getenv func(string) string) []string {
 		}
 	}
 	return files
-}
-
-// Names lists the harnesses that can be installed to, in the order documentation names them.
-func Names() []string {
-	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "opencode"}
 }

@@ -10,9 +10,9 @@ import (
 	"sort"
 	"strings"
 
-	"interlock/internal/fileio"
-
 	"github.com/tailscale/hujson"
+
+	"interlock/internal/fileio"
 )
 
 // A Registration is one of our handlers as it stands in a harness's settings.
@@ -54,9 +54,9 @@ func (h Harness) Status(place Place, binary string) (Status, error) {
 	}
 	s, err := h.inSettings(h.Settings(place), binary)
 	switch {
-	case err == nil && h.Name == "codex":
+	case err == nil && h.reviewed:
 		err = h.codexStatus(place, binary, &s)
-	case err == nil && h.Name == "claude" && place.Project == "":
+	case err == nil && h.administered && place.Project == "":
 		var managed Status
 		if managed, err = h.inSettings(place.managed(managedSettings), binary); len(managed.Registrations) > 0 {
 			managed.Registrations = append(managed.Registrations, s.Registrations...)
@@ -108,20 +108,23 @@ func (h Harness) inSettings(path, binary string) (Status, error) {
 // SwitchedOff finds what lets no registered hook run in sessions that begin in a directory, or none but an administrator's.
 // Harnesses do what a project's own settings say of that, with the user's hooks as with the project's.
 func (h Harness) SwitchedOff(place Place, dir string) []string {
-	switch h.Name {
-	case "gemini", "qwen":
-		return h.switchedIn(place, filepath.Join(dir, "."+h.Name, "settings.json"))
-	case "copilot": // in folders that are trusted
-		var found []string
-		for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json",
-			".claude/settings.json", ".claude/settings.local.json"} {
+	if h.switched == nil {
+		return nil
+	}
+	return h.switched(h, place, dir)
+}
+
+// switchedBy looks at files of a project.
+func switchedBy(files ...string) func(h Harness, place Place, dir string) []string {
+	return func(h Harness, place Place, dir string) (found []string) {
+		for _, name := range files {
 			found = append(found, h.switchedIn(place, filepath.Join(dir, filepath.FromSlash(name)))...)
 		}
 		return found
-	case "claude":
-	default:
-		return nil
 	}
+}
+
+func (h Harness) switchedByClaude(place Place, dir string) []string {
 	if managed, err := h.inSettings(place.managed(managedSettings), ""); err == nil && len(managed.Registrations) > 0 &&
 		managed.Guards() {
 		return nil // whatever users and projects say
@@ -170,7 +173,7 @@ func (h Harness) switches(root *hujson.Object) (problems []string) {
 		problems = append(problems, "disableAllHooks is set, so no hook runs")
 	}
 	value, err := member(root, "hooksConfig")
-	if h.Name != "gemini" || err != nil || value == nil {
+	if !h.hooksConfig || err != nil || value == nil {
 		return problems
 	}
 	var config struct {
@@ -211,7 +214,7 @@ func (h Harness) registrations(event string, list *hujson.Array, binary string) 
 			}
 			fields := decoded(handlers[j].Pack()).(map[string]any)
 			r := registration(event, fields)
-			if h.Name == "codex" {
+			if h.reviewed {
 				group, _ := decoded(list.Elements[i].Pack()).(map[string]any)
 				r.trust, r.hash = codexKey(event, i, j), codexHash(event, group, fields)
 				if Listens(event) {

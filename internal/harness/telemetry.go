@@ -203,23 +203,17 @@ func (p Plan) Masked() Plan {
 
 // TelemetryLines says what to set by hand so that a harness reports what it uses, and whether its telemetry is known.
 func TelemetryLines(name string, t Telemetry) (string, bool) {
-	headers := "Authorization=" + url.PathEscape("Bearer "+t.Token)
-	switch name {
-	case "claude":
-		var b strings.Builder
-		for _, v := range t.variables() {
-			fmt.Fprintf(&b, "export %s='%s'\n", v[0], v[1])
-		}
-		return b.String(), true
-	case "codex":
-		return fmt.Sprintf("# in config.toml of Codex\n[otel]\nlog_user_prompt = false\nmetrics_exporter = { otlp-http = { endpoint = %q, "+
-			"protocol = \"binary\", "+
-			"headers = { \"Authorization\" = %q } } }\n", t.Base+"/v1/metrics", "Bearer "+t.Token), true
-	case "gemini", "qwen":
-		return fmt.Sprintf("# in settings.json of %s\n\"telemetry\": {\"enabled\": true, \"target\": \"local\", \"otlpEndpoint\": %q, "+
-			"\"otlpProtocol\": \"http\", "+
-			"\"logPrompts\": false}\n# in its environment, because its settings hold no headers\nexport OTEL_EXPORTER_OTLP_HEADERS='%s'\n",
-			name, t.Base, headers), true
+	h := byName(name)
+	if h.telemetry == nil {
+		return "", false
 	}
-	return "", false
+	return h.telemetry(t), true
+}
+
+// inSettings is what to set for a harness whose settings hold no headers.
+func (t Telemetry) inSettings(name string) string {
+	return fmt.Sprintf("# in settings.json of %s\n\"telemetry\": {\"enabled\": true, \"target\": \"local\", \"otlpEndpoint\": %q, "+
+		"\"otlpProtocol\": \"http\", "+
+		"\"logPrompts\": false}\n# in its environment, because its settings hold no headers\nexport OTEL_EXPORTER_OTLP_HEADERS='%s'\n",
+		name, t.Base, "Authorization="+url.PathEscape("Bearer "+t.Token))
 }

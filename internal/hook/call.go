@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 
 	"interlock"
 )
@@ -13,11 +12,6 @@ const (
 	MaxAction  = 1 << 20 // bytes of what would be judged: command, arguments, file content
 	MaxReason  = 10_000  // bytes of a reason; Claude Code cuts strings there, the others show less
 )
-
-// Agents lists the harnesses that can be named, in the order documentation names them.
-func Agents() []string {
-	return []string{"claude", "codex", "gemini", "qwen", "cursor", "copilot", "opencode", "windsurf", "cline"}
-}
 
 // A Phase says where in a tool call's life an event stands. The zero value is unknown and is treated as Before: whatever
 // can't be placed is refused.
@@ -75,51 +69,6 @@ type Output struct {
 	Stdout []byte
 	Stderr []byte
 	Exit   int
-}
-
-// A dialect is one harness's protocol.
-type dialect struct {
-	// place names the phase of an event, and whether it reports a failure.
-	place func(event string) (phase Phase, failed bool)
-	// parse fills the call from the payload. The call's Agent is set; on error what has been filled so far is used to
-	// refuse.
-	parse func(call *Call, payload object, env Environment) error
-	// asks reports whether an Ask can be put to a human through this event.
-	asks func(call Call, env Environment) bool
-	// answer writes a verdict. Ask is passed only where asks holds; text is never empty unless the verdict is Allow.
-	answer func(call Call, verdict interlock.Verdict, text string) Output
-	// refuse writes a refusal where the event is Before, Permission or Unknown; nil means answer with Deny.
-	refuse func(call Call, text string) Output
-	// rewrite allows the call with other arguments, where the event can; nil where the harness can't, or not for this event.
-	rewrite func(call Call, input json.RawMessage) Output
-}
-
-// dialectOf returns the dialect of a harness. The set is closed: Agents, and grok, which runs the others' registrations.
-func dialectOf(agent string) (dialect, bool) {
-	switch agent {
-	case "claude":
-		return claude(), true
-	case "codex":
-		return codex(), true
-	case "gemini":
-		return gemini(), true
-	case "qwen":
-		return qwen(), true
-	case "cursor":
-		return cursor(), true
-	case "copilot":
-		return copilot(), true
-	case "opencode":
-		return opencode(), true
-	case "windsurf":
-		return windsurf(), true
-	case "cline":
-		return cline(), true
-	case "grok":
-		return grok(), true
-	default:
-		return dialect{}, false
-	}
 }
 
 // Parse reads one payload. On error the returned call still says in which dialect, and where known for which event, the

@@ -26,6 +26,9 @@ func claude() dialect {
 			}
 			return out
 		},
+		shaped:   true,
+		commands: []string{"PreToolUse", "PermissionRequest"},
+		stops:    func(event string, a answer) bool { return a.specific || a.exit2 && event != "PermissionRequest" },
 	}
 }
 

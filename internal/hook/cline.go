@@ -15,6 +15,16 @@ func cline() dialect {
 		asks:    func(Call, Environment) bool { return false },
 		answer:  clineAnswer,
 		rewrite: clineRewrite,
+		shows: func(payload object) bool {
+			return payload.has("hookName") && (payload.has("taskId") || payload.has("clineVersion")) && !payload.has("agent_action_name")
+		},
+		commands: []string{"PreToolUse"},
+		canary: func(shaped map[string]any) map[string]any {
+			call := map[string]any{"toolName": "execute_command", "parameters": map[string]any{"command": CanaryCommand}}
+			return map[string]any{"clineVersion": "0", "hookName": shaped["hook_event_name"], "taskId": shaped["session_id"],
+				"workspaceRoots": []string{"/"}, "preToolUse": call}
+		},
+		stops: func(_ string, a answer) bool { return a.readable && a.Cancel },
 	}
 }
 

@@ -19,6 +19,17 @@ func codex() dialect {
 			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow",
 				Updated: input}})}
 		},
+		shows: func(payload object) bool {
+			turn, _ := payload.text("turn_id")
+			return turn != ""
+		},
+		shaped:   true,
+		commands: []string{"PreToolUse", "PermissionRequest"},
+		canary: func(shaped map[string]any) map[string]any {
+			shaped["turn_id"] = shaped["session_id"]
+			return shaped
+		},
+		stops: func(_ string, a answer) bool { return a.specific }, // exit 2 does not block on every version and system
 	}
 }
 

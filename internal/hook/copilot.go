@@ -29,6 +29,22 @@ func copilot() dialect {
 			}
 			return Output{Stdout: line(out), Stderr: []byte(text + "\n")}
 		},
+		shows: func(payload object) bool {
+			return payload.has("sessionId") && payload.has("timestamp") && !payload.has("session_id") && !cursorShows(payload)
+		},
+		shaped:   true,
+		commands: []string{"preToolUse", "PreToolUse"},
+		canary: func(shaped map[string]any) map[string]any {
+			arguments, _ := json.Marshal(shaped["tool_input"]) // strings only: can't fail
+			return map[string]any{"sessionId": shaped["session_id"], "timestamp": 0, "cwd": "/", "toolName": "bash",
+				"toolArgs": string(arguments)}
+		},
+		stops: func(event string, a answer) bool {
+			if strings.EqualFold(event, "permissionRequest") {
+				return a.readable && a.Behavior == "deny"
+			}
+			return a.readable && a.Verdict == "deny"
+		},
 	}
 }
 

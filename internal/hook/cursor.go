@@ -28,7 +28,27 @@ func cursor() dialect {
 			}
 			return out
 		},
+		shows:    cursorShows,
+		commands: []string{"preToolUse", "beforeShellExecution"},
+		canary:   cursorCanary,
+		stops:    func(_ string, a answer) bool { return a.exit2 || a.readable && a.Permission == "deny" },
 	}
+}
+
+func cursorShows(payload object) bool {
+	return payload.has("conversation_id") && (payload.has("cursor_version") || payload.has("generation_id"))
+}
+
+func cursorCanary(shaped map[string]any) map[string]any {
+	run, event := shaped["session_id"], shaped["hook_event_name"]
+	of := map[string]any{"conversation_id": run, "generation_id": run, "cursor_version": "0",
+		"workspace_roots": []string{"/"}, "hook_event_name": event, "cwd": "/"}
+	if event != "preToolUse" {
+		of["command"] = CanaryCommand
+		return of
+	}
+	of["tool_name"], of["tool_input"], of["tool_use_id"] = "Shell", map[string]any{"command": CanaryCommand}, run
+	return of
 }
 
 func placeCursor(event string) (Phase, bool) {

@@ -23,7 +23,20 @@ func gemini() dialect {
 				Specific: &geminiSpecific{Event: "BeforeTool", Input: input}})}
 		},
 		refuse: func(_ Call, text string) Output { return Output{Stderr: []byte(text + "\n"), Exit: 2} },
+		shows: func(payload object) bool {
+			event, _ := payload.text("hook_event_name")
+			return slices.Contains([]string{"BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel",
+				"BeforeToolSelection"}, event)
+		},
+		commands: []string{"BeforeTool"},
+		canary:   runsShellCommand,
+		stops:    func(_ string, a answer) bool { return a.exit2 || a.readable && a.Decision == "deny" },
 	}
+}
+
+func runsShellCommand(shaped map[string]any) map[string]any {
+	shaped["tool_name"] = "run_shell_command"
+	return shaped
 }
 
 func placeGemini(event string) (Phase, bool) {

@@ -17,6 +17,7 @@ func grok() dialect {
 			text = cut(text, maxGrokReason)
 			return Output{Stdout: line(geminiOutput{Decision: "deny", Reason: text}), Stderr: []byte(text + "\n"), Exit: 2}
 		},
+		shows: func(payload object) bool { return payload.has("hookEventName") && !payload.has("agent_action_name") },
 	}
 }
 

@@ -22,6 +22,13 @@ func opencode() dialect {
 		rewrite: func(_ Call, input json.RawMessage) Output {
 			return Output{Stdout: line(opencodeOutput{Verdict: "allow", Args: input})}
 		},
+		commands: []string{"tool.execute.before"},
+		canary: func(shaped map[string]any) map[string]any {
+			return map[string]any{"event": shaped["hook_event_name"], "tool": "bash", "sessionID": shaped["session_id"],
+				"callID": shaped["session_id"], "directory": "/", "args": shaped["tool_input"]}
+		},
+		// the plugin would refuse as well without an answer, but for no reason of ours
+		stops: func(_ string, a answer) bool { return a.readable && a.Own == "deny" },
 	}
 }
 

@@ -16,5 +16,9 @@ func qwen() dialect {
 			}
 			return Output{Stderr: []byte(text + "\n"), Exit: 2}
 		},
+		shaped:   true,
+		commands: []string{"PreToolUse", "PermissionRequest"},
+		canary:   runsShellCommand,
+		stops:    func(event string, a answer) bool { return a.specific || a.exit2 && event != "PermissionRequest" },
 	}
 }

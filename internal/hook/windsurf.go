@@ -18,6 +18,13 @@ func windsurf() dialect {
 			}
 			return Output{Stderr: []byte(text + "\n"), Exit: 2}
 		},
+		shows:    func(payload object) bool { return payload.has("agent_action_name") },
+		commands: []string{"pre_run_command"},
+		canary: func(shaped map[string]any) map[string]any {
+			return map[string]any{"agent_action_name": shaped["hook_event_name"], "trajectory_id": shaped["session_id"],
+				"execution_id": shaped["session_id"], "tool_info": map[string]any{"command_line": CanaryCommand, "cwd": "/"}}
+		},
+		stops: func(_ string, a answer) bool { return a.exit2 },
 	}
 }
 

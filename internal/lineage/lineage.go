@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"interlock/internal/harness"
 )
 
 // A Process is one ancestor of this process.
@@ -27,10 +29,10 @@ const most = 8
 // Look finds out about the harness that runs this process as its hook. prompts reports that it is known to show its user
 // what it asks, alone that it is known to have nobody to ask. Where neither can be told both are false.
 func Look(agent string, getenv func(string) string) (prompts, alone bool) {
-	switch agent {
-	case "copilot":
+	switch harness.TracesOf(agent).Asks {
+	case harness.AsksIfItShows:
 		return getenv("COPILOT_ALLOW_ALL") == "" && Prompts(ancestors(most)), false
-	case "gemini", "qwen":
+	case harness.AsksInVain:
 		return false, Alone(agent, ancestors(most))
 	}
 	return false, false
@@ -51,15 +53,15 @@ func Prompts(line []Process) bool {
 // Alone reports whether Gemini CLI or Qwen Code, whichever is named, is known to run without its user: Gemini CLI waits for
 // ever for the answer to an "ask" then, and Qwen Code refuses without saying whom to ask.
 func Alone(agent string, line []Process) bool {
-	packages := map[string]string{"gemini": "@google/gemini-cli/", "qwen": "@qwen-code/qwen-code/"}
+	of := harness.TracesOf(agent)
 	for _, p := range line {
-		if !p.runs(agent, packages[agent]) {
+		if !p.runs(agent, of.Package) {
 			continue
 		}
 		if p.has("-i", "--prompt-interactive", "--promptInteractive", "--acp", "--experimental-acp") {
 			return false // somebody is there: at a terminal, or in an editor that shows the question
 		}
-		if agent == "gemini" && (!p.Output || p.CI) {
+		if of.Shows && (!p.Output || p.CI) {
 			return true
 		}
 		return !p.Input || p.has("--prompt") || slices.ContainsFunc(p.Args, shortPrompt)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"interlock/internal/harness"
 )
 
 // deep bounds the way up from a command to whatever started its session.
@@ -112,21 +114,38 @@ func program(name string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".py"))
 }
 
+// traces are those of all harnesses that Interlock knows.
+func traces() (list []harness.Traces) {
+	for _, name := range harness.All() {
+		list = append(list, harness.TracesOf(name))
+	}
+	return list
+}
+
 // programs are harnesses as they are called where they run without an interpreter, or by their link.
 func programs() []string {
-	return []string{"claude", "codex", "gemini", "qwen", "cursor-agent", "copilot", "opencode", "cline", "goose", "aider", "amp",
-		"droid", "crush", "kiro-cli", "auggie", "openhands", "claude-desktop", "codex-exec", "codex-linux-sandbox"}
+	list := []string{"goose", "aider", "amp", "droid", "crush", "kiro-cli", "auggie", "openhands", "claude-desktop", "codex-exec",
+		"codex-linux-sandbox"}
+	for _, of := range traces() {
+		list = append(list, of.Programs...)
+	}
+	return list
 }
 
 // packages are harnesses as their interpreter names them.
-func packages() []string {
-	return []string{"@anthropic-ai/claude-code/", "@openai/codex/", "@google/gemini-cli/", "@qwen-code/qwen-code/", "@github/copilot/",
-		"opencode-ai/", "@sourcegraph/amp/", "@augmentcode/auggie/"}
+func packages() (list []string) {
+	for _, of := range traces() {
+		if of.Package != "" {
+			list = append(list, of.Package)
+		}
+	}
+	return append(list, "@sourcegraph/amp/", "@augmentcode/auggie/")
 }
 
 // marks are the variables that harnesses set for what they start, and that Interlock sets in a sandbox.
-func marks() []string {
-	return []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "CODEX_CI",
-		"GEMINI_CLI", "QWEN_CODE", "CURSOR_AGENT", "COPILOT_CLI", "OPENCODE", "CLINE_ACTIVE", "ROO_ACTIVE", "GOOSE_TERMINAL",
-		"AUGMENT_AGENT", "AI_AGENT", "INTERLOCK_SANDBOX"}
+func marks() (list []string) {
+	for _, of := range traces() {
+		list = append(list, of.Marks...)
+	}
+	return append(list, "ROO_ACTIVE", "GOOSE_TERMINAL", "AUGMENT_AGENT", "AI_AGENT", "INTERLOCK_SANDBOX")
 }
