@@ -66,7 +66,7 @@ complete -c interlock -n 'not count (__interlock_complete) >/dev/null' -F
 // Run prints the script, or what the script asks for.
 func (c *completionCommand) Run(p *program) error {
 	if c.Shell == "" && len(c.Words) > 0 {
-		model, err := newParser(&commands{}, p)
+		model, err := newParser(p, commandTable())
 		if err != nil {
 			return err
 		}

@@ -107,7 +107,7 @@ func parses(line string) string {
 	}
 	p := &program{getenv: func(string) string { return "" }, stdout: new(strings.Builder), stderr: new(strings.Builder)}
 	helped := false
-	parser, err := newParser(&commands{}, p, kong.Exit(func(int) { helped = true }))
+	parser, err := newParser(p, commandsFor(asHelp(words[1:])), kong.Exit(func(int) { helped = true }))
 	if err != nil {
 		return err.Error()
 	}

@@ -16,8 +16,8 @@ const referencePage = "../../docs/reference/commands.md"
 //
 //go:generate go test . -run TestCommandsPageIsFresh -update
 func TestCommandsPageIsFresh(t *testing.T) {
-	parser, err := newParser(&commands{}, &program{getenv: func(string) string { return "" }, stdout: new(strings.Builder),
-		stderr: new(strings.Builder)})
+	parser, err := newParser(&program{getenv: func(string) string { return "" }, stdout: new(strings.Builder),
+		stderr: new(strings.Builder)}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Every word an error may be given is one that some command takes, so that none outlives what it names.
 func TestWordsAreTyped(t *testing.T) {
-	parser, err := kong.New(&commands{})
+	parser, err := newParser(&program{}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestWordsAreTyped(t *testing.T) {
 }
 
 func TestAsTyped(t *testing.T) {
-	parser, err := kong.New(&commands{})
+	parser, err := newParser(&program{}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// A commandRow is a command: what it is called, what help says of it in one line, and what makes it. It is made when it is called.
+type commandRow struct {
+	name  string
+	help  string
+	make  func() any // a pointer to what kong fills in and whose Run is called
+	alias string     // another name, if it has one
+}
+
+func of[T any]() any { return new(T) }
+
+// commandTable lists the commands in the order of the reference; helpGroups says where help has them.
+func commandTable() []commandRow {
+	return []commandRow{
+		{"up", "Serve the console, the HTTP API and MCP on loopback, and the hooks on a unix socket.", of[upCommand], ""},
+		{"witness", "Cosign the heads of other logs, so that none of them can be cut or have two histories unseen.",
+			of[witnessCommand], ""},
+		{"hook", "Judge one coding-agent hook call: JSON in, the harness's answer out.", of[hookCommand], ""},
+		{"mcp", "Serve the MCP-AQL safety loop to an MCP client on standard input and output.", of[mcpCommand], ""},
+		{"gateway", "Stand between an MCP client and its servers: every call is decided before it is forwarded.",
+			of[gatewayCommand], ""},
+		{"install", "Register the hook in a coding agent's settings, or move a client's MCP servers behind the gateway.",
+			of[installCommand], ""},
+		{"uninstall", "Remove the hook from a coding agent's settings, or put a client's MCP servers back.",
+			of[uninstallCommand], ""},
+		{"setup", "Set everything up on this machine, from the programs to the first operator, or take it back.",
+			of[setupCommand], ""},
+		{"doctor", "Prove that the registered hooks fire and gateways refuse, and check store, key and clock.",
+			of[doctorCommand], ""},
+		{"exec", "Decide a command and run it in a sandbox.", of[execCommand], ""},
+		{"check", "Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt.", of[checkCommand], ""},
+		{"pending", "List the requests that wait for a human, or show one whole.", of[pendingCommand], ""},
+		{"approve", "Say yes to a request, signed with an operator's SSH key.", of[approveCommand], ""},
+		{"allow", "Say yes from now on to what a request asked, in this project, within bounds; signed.", of[allowCommand], ""},
+		{"deny", "Say no to a request, signed with an operator's SSH key.", of[denyCommand], ""},
+		{"block", "List blocked agents, have a code shown, lift a block.", of[blockCommand], ""},
+		{"channels", "List the channels that codes go to, or try them.", of[channelsCommand], ""},
+		{"grant", "Give, list and end standing grants.", of[grantCommand], ""},
+		{"watch", "Show requests and blocks on an operator's terminal as they arise.", of[watchCommand], ""},
+		{"rules", "List, show, test, lint and compare rules.", of[rulesCommand], ""},
+		{"budgets", "List budgets of tokens and money, and how much of them is used.", of[budgetsCommand], ""},
+		{"limits", "List limits, who has used how much of them, and what would fit.", of[limitsCommand], ""},
+		{"replay", "Make recorded decisions again, and try other rules on the past.", of[replayCommand], ""},
+		{"judge", "Show and try what a judge holds actions against, and how good it is.", of[judgeCommand], ""},
+		{"redteam", "Attack a throw-away home, or this one, with what is made out of a number.", of[redteamCommand], ""},
+		{"ci", "Check a change of rules by their tests, lint and the past; prints Markdown.", of[ciCommand], ""},
+		{"kill", "Stop everything, at once or in steps; say what is stopped; let it go on.", of[killCommand], ""},
+		{"phase", "Show and change phases: what is isolated, supervised or stopped.", of[phaseCommand], ""},
+		{"breaker", "Show, trip and reset the breakers of agents and types.", of[breakerCommand], ""},
+		{"digest", "Sum up what was decided, what was new and what moved within a day.", of[digestCommand], ""},
+		{"anomaly", "Show how unusual what agents do is, against what they did before.", of[anomalyCommand], ""},
+		{"rollback", "Say what has to be undone of a compromised agent and all downstream, and record how that goes.",
+			of[rollbackCommand], ""},
+		{"request", "Ask for acts of governance, vote on them, and carry out what is approved.", of[requestCommand], ""},
+		{"hold", "List, set and clear holds: nothing is decided or made again under what is held.", of[holdCommand], ""},
+		{"report", "Record what somebody reports to be wrong, list it, say what becomes of it.", of[reportCommand], ""},
+		{"audit", "Read, prove, verify and export the log.", of[auditCommand], ""},
+		{"settings", "Show which settings are in force, and have them count as ordered.", of[settingsCommand], ""},
+		{"operator", "Add, list and revoke the people who may answer requests.", of[operatorCommand], ""},
+		{"agent", "Add, list and revoke agents and their tokens.", of[agentCommand], "agents"},
+		{"messages", "List and show the messages that agents have sent each other.", of[messagesCommand], ""},
+		{"plans", "List and show what runs are to do, step by step, and what of it can't be undone.", of[plansCommand], ""},
+		{"commitments", "List what agents have decided and are held to, and unlock what went to and fro.",
+			of[commitmentsCommand], ""},
+		{"runs", "List and show the runs that agents have registered or were delegated.", of[runsCommand], ""},
+		{"trust", "Show, raise and lower how far agents are trusted.", of[trustCommand], ""},
+		{"tools", "Show, approve and quarantine the tools of the servers behind the gateway.", of[toolsCommand], ""},
+		{"conformance", "Judge the program against a specification, or print evidence for its conformance runner.",
+			of[conformanceCommand], ""},
+		{"maso", "Test this program by MASO Execution Control, and report how far this home is by it.", of[masoCommand], ""},
+		{"completion", "Print what completes commands and flags in bash, zsh or fish.", of[completionCommand], ""},
+		{"help", "Show help: interlock help COMMAND.", of[helpCommand], ""},
+		{"version", "Print the version.", of[versionCommand], ""},
+	}
+}
+
+// commandsFor returns the commands that a command line can be about: the one that it names, or all where none is named and help or an
+// error tells what there is.
+func commandsFor(args []string) []commandRow {
+	all := commandTable()
+	for i := 0; i < len(args); i++ {
+		flag, isFlag := strings.CutPrefix(args[i], "--")
+		switch {
+		case !isFlag:
+			for _, row := range all {
+				if row.name == args[i] || row.alias == args[i] {
+					return []commandRow{row}
+				}
+			}
+			return all
+		case flag == "unattended" || flag == "help" || strings.Contains(flag, "="):
+		case slices.Contains([]string{"home", "config", "rules", "profile", "mode"}, flag):
+			i++
+		default:
+			return all
+		}
+	}
+	return all
+}
+
+// newParser reads command lines that are about some of the commands into p.
+func newParser(p *program, rows []commandRow, more ...kong.Option) (*kong.Kong, error) {
+	options := append(more, kong.Name("interlock"),
+		kong.Description("The safety interlock between an AI agent's intent and the world."),
+		kong.Writers(p.stdout, p.stderr), kong.UsageOnError(), kong.Help(printHelp),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	for _, row := range rows {
+		var tags []string
+		if row.alias != "" {
+			tags = []string{`aliases:"` + row.alias + `"`}
+		}
+		options = append(options, kong.DynamicCommand(row.name, row.help, "", row.make(), tags...))
+	}
+	return kong.New(&p.globals, options...)
+}
