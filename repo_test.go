@@ -301,9 +301,9 @@ func checkCommands(t *testing.T, root fs.FS) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := commandNames(t, read(t, root, dir+"/main.go"))
+	names := commandNames(t, read(t, root, dir+"/commands.go"))
 	if len(names) == 0 {
-		return []string{dir + "/main.go: no commands found"}
+		return []string{dir + "/commands.go: no commands found"}
 	}
 	manual := string(read(t, root, "docs/cli.md"))
 	var problems []string
@@ -323,18 +323,23 @@ func checkCommands(t *testing.T, root fs.FS) []string {
 	return problems
 }
 
-// commandNames reads the commands off the struct tags of the table.
+// commandNames reads the commands off the table: a row begins with what the command is called and what help says of it.
 func commandNames(t *testing.T, source []byte) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "main.go", source, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "commands.go", source, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := func(e ast.Expr) string {
+		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			return strings.Trim(literal.Value, `"`)
+		}
+		return ""
+	}
 	var names []string
 	ast.Inspect(file, func(n ast.Node) bool {
-		field, ok := n.(*ast.Field)
-		if ok && field.Tag != nil && len(field.Names) == 1 && strings.Contains(field.Tag.Value, `cmd:""`) {
-			names = append(names, strings.ToLower(field.Names[0].Name))
+		if row, ok := n.(*ast.CompositeLit); ok && row.Type == nil && len(row.Elts) > 2 && strings.Contains(text(row.Elts[1]), " ") {
+			names = append(names, text(row.Elts[0]))
 		}
 		return true
 	})
@@ -494,11 +499,12 @@ func TestRepositoryChecksBite(t *testing.T) {
 			"testdata/ignored/x_test.go": "package x\n\nfunc TestX(t *testing.T) { t.Skip() }\n"},
 			[]string{"a_test.go:3: TestA skips", "a_test.go: the comment of FuzzB names no property", "a_test.go: FuzzC has no seeds"}},
 		"unscripted command": {"commands", map[string]string{
-			"cmd/interlock/main.go":                   "package main\n\ntype commands struct {\n\tCheck checkCommand `cmd:\"\" help:\"x\"`\n\tUp upCommand `cmd:\"\"`\n}\n",
+			"cmd/interlock/commands.go":               "package main\n\nvar table = []row{\n\t{\"check\", \"A check.\", of[check], \"\"},\n\t{\"up\", \"Go up.\", of[up], \"\"},\n}\n",
 			"cmd/interlock/testdata/check-json.txtar": "",
 			"cmd/interlock/testdata/upside.txtar":     "# interlock up\nexec interlock upside\n", "docs/cli.md": "## interlock up\n"},
 			[]string{"docs/cli.md: no section for `interlock check`", "cmd/interlock/testdata: no script for `interlock up`"}},
-		"no commands": {"commands", map[string]string{"cmd/interlock/main.go": "package main\n"}, []string{"cmd/interlock/main.go: no commands found"}},
+		"no commands": {"commands", map[string]string{"cmd/interlock/commands.go": "package main\n"},
+			[]string{"cmd/interlock/commands.go: no commands found"}},
 		"other table": {"architecture",
 			map[string]string{"docs/architecture.md": strings.Replace(dependencyTable, "gate, quorum", "quorum", 1)},
 			[]string{"docs/architecture.md does not quote the dependency table of deps_test.go as it stands: go generate ."}},

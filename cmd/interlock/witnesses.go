@@ -20,6 +20,7 @@ import (
 	"interlock/internal/cosign"
 	"interlock/internal/fileio"
 	"interlock/internal/witness"
+	"sync"
 )
 
 // witnessedDir holds, within the home, the newest checkpoint that each witness has cosigned.
@@ -55,11 +56,13 @@ func witnessesOf(settings config.Config) ([]namedWitness, error) {
 }
 
 // unfit are the characters of a witness's name that a file's name does not get.
-var unfit = regexp.MustCompile(`[^a-zA-Z0-9-]+`)
+var unfit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^a-zA-Z0-9-]+`)
+})
 
 // keptBy is the file for what a witness cosigned. The hash of its key tells witnesses of one name apart.
 func keptBy(by *cosign.Verifier) string {
-	name := unfit.ReplaceAllString(by.Name(), "_")
+	name := unfit().ReplaceAllString(by.Name(), "_")
 	return fmt.Sprintf("%.60s-%08x.checkpoint", name, by.KeyHash())
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -21,8 +22,12 @@ type JudgeModel struct{ Judge, Model string }
 
 // What stands around a model's name where providers, gateways and clouds call it otherwise.
 var (
-	modelCloud = regexp.MustCompile(`^([a-z]{2,6}\.)?(anthropic|openai|meta|mistral|google|amazon|cohere|deepseek|qwen)\.`)
-	modelEnd   = regexp.MustCompile(`([-@](20\d{6}|20\d\d-\d\d-\d\d)|[-:]latest|-v\d+(:\d+)?|\[[0-9a-z]+\])$`)
+	modelCloud = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z]{2,6}\.)?(anthropic|openai|meta|mistral|google|amazon|cohere|deepseek|qwen)\.`)
+	})
+	modelEnd = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([-@](20\d{6}|20\d\d-\d\d-\d\d)|[-:]latest|-v\d+(:\d+)?|\[[0-9a-z]+\])$`)
+	})
 )
 
 // sameModel is a model's name by which it is the same wherever it is called otherwise: without provider, date and version of the cloud
@@ -30,9 +35,9 @@ var (
 func sameModel(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name = name[strings.LastIndexByte(name, '/')+1:]
-	name = modelCloud.ReplaceAllString(name, "")
+	name = modelCloud().ReplaceAllString(name, "")
 	for range 4 {
-		shorter := modelEnd.ReplaceAllString(name, "")
+		shorter := modelEnd().ReplaceAllString(name, "")
 		if shorter == name {
 			break
 		}

@@ -1,6 +1,9 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // A request for harm is a sentence that asks for something to be made, done or explained, and names what nobody is helped
 // with: a verb, and behind it what it is done to. Who asks how something is prevented, detected or treated is not meant, nor
@@ -54,7 +57,7 @@ const protecting = " prevent protect detect avoid defend stop against prevention
 	"treat recognize recognise report removal remove antidote banned illegal history survive rescue combat fight law laws why " +
 	"effects symptoms ethics safety addiction not never don't without_harm evacuate counter investigate "
 
-var harmWords = harmTable()
+var harmWords = sync.OnceValue(harmTable)
 
 // harmTable has, for every object, the aims that are about it.
 func harmTable() map[string]uint32 {
@@ -112,7 +115,7 @@ func asksForHarm(sentence string) string {
 		}
 		var low [20]byte
 		word := plainWord(low[:0], sentence[start:i])
-		if of := harmWords[string(word)]; of != 0 {
+		if of := harmWords()[string(word)]; of != 0 {
 			about |= of
 		}
 		words[n] = sentence[start:i]

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 func asaJudgeChecks() []Check {
@@ -20,7 +21,9 @@ func asaJudgeChecks() []Check {
 	}
 }
 
-var nonceForm = regexp.MustCompile(`[0-9a-f]{32}`)
+var nonceForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9a-f]{32}`)
+})
 
 func alike(ctx context.Context, d *Driver) (string, error) {
 	h, judge, err := asaHouse(ctx, d, "asa-alike")
@@ -48,7 +51,7 @@ func alike(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	for n := 1; n < len(second); n++ {
-		if nonceForm.ReplaceAllString(second[n], "") != nonceForm.ReplaceAllString(second[0], "") {
+		if nonceForm().ReplaceAllString(second[n], "") != nonceForm().ReplaceAllString(second[0], "") {
 			return "", fmt.Errorf("equal actions of two sessions are different questions")
 		}
 	}

@@ -4,13 +4,16 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
 // Formats lists what a text may be said to be.
 func Formats() []string { return []string{"date", "date-time", "relative-path", "uuid"} }
 
-var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var uuidForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+})
 
 func fits(format, text string) bool {
 	switch format {
@@ -21,7 +24,7 @@ func fits(format, text string) bool {
 		_, err := time.Parse(time.RFC3339, text)
 		return err == nil
 	case "uuid":
-		return uuidForm.MatchString(text)
+		return uuidForm().MatchString(text)
 	case "relative-path":
 		return inside(text)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"interlock"
+	"sync"
 )
 
 // governed are the paths behind which other products answer approvals, change rules or identities, or stop the system.
@@ -28,7 +29,9 @@ func governs(path string) bool {
 }
 
 // requestIDs is the form of a request id; anything else in a path is not repeated into the log.
-var requestIDs = regexp.MustCompile(`apr_[0-9a-f]{12}`)
+var requestIDs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`apr_[0-9a-f]{12}`)
+})
 
 // governance refuses and records an attempt to govern through a door that agents use. Operators use the command line,
 // where an answer is signed (ASA 8.3, AQL-8.7.3: the blocked agent may not approve).
@@ -45,7 +48,7 @@ func (x *exchange) governance() {
 		"agents can't answer approvals or change how Interlock works; an operator does, with `interlock approve` and its siblings")
 	ctx, cancel := x.decisionContext()
 	defer cancel()
-	request := requestIDs.FindString(x.r.URL.Path)
+	request := requestIDs().FindString(x.r.URL.Path)
 	if _, err := x.server.config.Backend.RefuseApproval(ctx, "agent", x.who, request, refusal); err != nil {
 		x.server.config.Logger.ErrorContext(ctx, "an attempt to govern could not be recorded", "agent", x.who)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/strictjson"
+	"sync"
 )
 
 // Messages is what carrying messages between agents needs of admission. Whose a message is, and whom it reaches, says the credential of
@@ -22,13 +23,15 @@ type Messages interface {
 }
 
 // messageIDs is the form of a message's id.
-var messageIDs = regexp.MustCompile(`msg_[0-9a-f]{24}`)
+var messageIDs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`msg_[0-9a-f]{24}`)
+})
 
 // messagePath finds the message that a path is about, and what is to be done with it.
 func messagePath(path string) (id string, r route) {
 	rest, found := strings.CutPrefix(path, "/v1/messages/")
 	id, tail, _ := strings.Cut(rest, "/")
-	if !found || id == "" || messageIDs.FindString(id) != id {
+	if !found || id == "" || messageIDs().FindString(id) != id {
 		return "", routeUnknown
 	}
 	switch tail {

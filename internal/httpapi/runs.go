@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/strictjson"
+	"sync"
 )
 
 // Runs is what registering runs needs of admission. Whose a run is says the credential of who asks, and nothing else.
@@ -24,13 +25,15 @@ type Runs interface {
 }
 
 // runIDs is the form of a registered run's id.
-var runIDs = regexp.MustCompile(`run_[0-9a-f]{24}`)
+var runIDs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`run_[0-9a-f]{24}`)
+})
 
 // runPath finds the run that a path is about, and what is to be done with it.
 func runPath(path string) (id string, r route) {
 	rest, found := strings.CutPrefix(path, "/v1/runs/")
 	id, tail, _ := strings.Cut(rest, "/")
-	if !found || id == "" || runIDs.FindString(id) != id {
+	if !found || id == "" || runIDs().FindString(id) != id {
 		return "", routeUnknown
 	}
 	switch tail {

@@ -37,7 +37,7 @@ const (
 func waitPath(path string) (id string, waits bool) {
 	rest, found := strings.CutPrefix(path, "/v1/requests/")
 	id, tail, _ := strings.Cut(rest, "/")
-	return id, found && tail == "wait" && requestIDs.FindString(id) == id && id != ""
+	return id, found && tail == "wait" && requestIDs().FindString(id) == id && id != ""
 }
 
 // waitBody is what POST /v1/requests/{id}/wait takes; it may be left out.

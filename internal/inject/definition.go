@@ -255,7 +255,7 @@ var (
 func conceals(words []textWord) bool {
 	for i, w := range words {
 		switch {
-		case denyWords[w.word]:
+		case denyWords.Has(w.word):
 			if at := within(words, i, 3, tellWords); at >= 0 && within(words, at, 5, personWords) >= 0 {
 				return true
 			}
@@ -263,12 +263,12 @@ func conceals(words []textWord) bool {
 				(w.word == "without" || within(words, i, 2, letWords) >= 0) {
 				return true
 			}
-		case personWords[w.word]:
+		case personWords.Has(w.word):
 			if at := within(words, i, 1, modalWords); at >= 0 && within(words, at, 1, denyWords) >= 0 &&
 				within(words, at, 4, noticeWords) >= 0 {
 				return true
 			}
-		case concealWords[w.word]:
+		case concealWords.Has(w.word):
 			if from := within(words, i, 6, fromWords); from >= 0 && within(words, from, 2, personWords) >= 0 {
 				return true
 			}
@@ -278,9 +278,9 @@ func conceals(words []textWord) bool {
 }
 
 // within returns where one of a set stands among the next n words behind a place, or -1.
-func within(words []textWord, at, n int, wanted map[string]bool) int {
+func within(words []textWord, at, n int, wanted *lex.WordSet) int {
 	for i := at + 1; i < len(words) && i <= at+n; i++ {
-		if wanted[words[i].word] {
+		if wanted.Has(words[i].word) {
 			return i
 		}
 	}
@@ -321,7 +321,7 @@ func sentenceHas(low string, wanted ...string) bool {
 func handsOver(words []textWord) bool {
 	reads, passes := false, false
 	for _, w := range words {
-		reads, passes = reads || readWords[w.word], passes || passWords[w.word]
+		reads, passes = reads || readWords.Has(w.word), passes || passWords.Has(w.word)
 	}
 	return reads && passes
 }
@@ -329,16 +329,16 @@ func handsOver(words []textWord) bool {
 // asksForTalk reports an order to hand over what the model knows: the conversation, its instructions, results of other tools.
 func asksForTalk(words []textWord) bool {
 	for i, w := range words {
-		if !passWords[w.word] {
+		if !passWords.Has(w.word) {
 			continue
 		}
 		for at := i + 1; at < len(words) && at <= i+8; at++ {
 			near := words[max(i+1, at-3):min(len(words), at+4)]
-			if talkWords[words[at].word] && hasOne(near, wholeWords) || ordersTold[words[at].word] &&
-				yoursWords[words[at-1].word] {
+			if talkWords.Has(words[at].word) && hasOne(near, wholeWords) || ordersTold.Has(words[at].word) &&
+				yoursWords.Has(words[at-1].word) {
 				return true
 			}
-			if (words[at].word == "tool" || words[at].word == "tools") && foreignWords[words[at-1].word] &&
+			if (words[at].word == "tool" || words[at].word == "tools") && foreignWords.Has(words[at-1].word) &&
 				sentenceWordAfter(words, at, "results", "outputs", "output", "responses") {
 				return true
 			}
@@ -348,9 +348,9 @@ func asksForTalk(words []textWord) bool {
 }
 
 // hasOne reports whether one of a set stands among the words.
-func hasOne(words []textWord, wanted map[string]bool) bool {
+func hasOne(words []textWord, wanted *lex.WordSet) bool {
 	for _, w := range words {
-		if wanted[w.word] {
+		if wanted.Has(w.word) {
 			return true
 		}
 	}
@@ -379,8 +379,8 @@ func rulesOtherTools(words []textWord) bool {
 			continue
 		}
 		before := words[max(0, i-6):i]
-		if len(before) > 0 && (foreignWords[before[len(before)-1].word] || len(before) > 1 &&
-			before[len(before)-1].word == "mcp" && foreignWords[before[len(before)-2].word]) &&
+		if len(before) > 0 && (foreignWords.Has(before[len(before)-1].word) || len(before) > 1 &&
+			before[len(before)-1].word == "mcp" && foreignWords.Has(before[len(before)-2].word)) &&
 			hasOne(before, whenWords) {
 			return true
 		}

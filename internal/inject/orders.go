@@ -88,20 +88,20 @@ func ordered(low string) bool {
 	words := textWords(low)
 	for i, w := range words {
 		switch {
-		case dismissWords[w.word]:
+		case dismissWords.Has(w.word):
 			if end := dismissed(words[i+1 : min(len(words), i+8)]); end >= 0 && !quoted(low, w.start, words[i+1+end].end) {
 				return true
 			}
 			if end := behind(words[i:min(len(words), i+9)]); end >= 0 && !quoted(low, w.start, words[i+end].end) {
 				return true
 			}
-			if asideWords[w.word] && setAside(words[i+1:min(len(words), i+6)]) {
+			if asideWords.Has(w.word) && setAside(words[i+1:min(len(words), i+6)]) {
 				return true
 			}
-		case revealWords[w.word]:
+		case revealWords.Has(w.word):
 			rest := words[i+1 : min(len(words), i+7)]
 			for k := 0; k+1 < len(rest); k++ {
-				if hiddenWords[rest[k].word] && promptWords[rest[k+1].word] && !quoted(low, w.start, rest[k+1].end) {
+				if hiddenWords.Has(rest[k].word) && promptWords.Has(rest[k+1].word) && !quoted(low, w.start, rest[k+1].end) {
 					return true
 				}
 			}
@@ -132,7 +132,7 @@ func orderedInRecord(low string, words []textWord) bool {
 		if verb == "please" && i+1 < len(words) {
 			verb = words[i+1].word
 		}
-		if !seriousVerbs[verb] || !beginsValue(low, w.start) {
+		if !seriousVerbs.Has(verb) || !beginsValue(low, w.start) {
 			continue
 		}
 		for n := i + 1; n < len(words) && n < i+9 && strings.IndexByte(low[w.start:words[n].start], low[w.start-1]) < 0; n++ {
@@ -149,10 +149,10 @@ func orderedInRecord(low string, words []textWord) bool {
 func dismissed(words []textWord) int {
 	seen := false
 	for n, w := range words {
-		if seen && ordersWords[w.word] {
+		if seen && ordersWords.Has(w.word) {
 			return n
 		}
-		seen = seen || priorWords[w.word]
+		seen = seen || priorWords.Has(w.word)
 	}
 	return -1
 }
@@ -164,7 +164,7 @@ func behind(words []textWord) int {
 		return -1
 	}
 	for n := 1; n+1 < len(words); n++ {
-		if next := words[n+1].word; ordersWords[words[n].word] && (next == "above" || next == "before" || next == "earlier") {
+		if next := words[n+1].word; ordersWords.Has(words[n].word) && (next == "above" || next == "before" || next == "earlier") {
 			return n + 1
 		}
 	}
@@ -182,7 +182,7 @@ func setAside(words []textWord) bool {
 	}
 	for n := 1; n+1 < len(words); n++ {
 		if words[n].word == "and" {
-			return stateWords[words[n+1].word]
+			return stateWords.Has(words[n+1].word)
 		}
 	}
 	return false
@@ -224,7 +224,7 @@ func InAddress(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9
 func handsTo(low string, words []textWord, at int) bool {
 	end := sort.Search(len(words), func(i int) bool { return words[i].end >= at })
 	hand := end - 1
-	for hand >= 0 && hand >= end-16 && !handWords[words[hand].word] {
+	for hand >= 0 && hand >= end-16 && !handWords.Has(words[hand].word) {
 		hand--
 	}
 	if hand < 0 || hand < end-16 || at-words[hand].end > 512 || !hasWord(words[hand:end], "to") &&
@@ -236,8 +236,8 @@ func handsTo(low string, words []textWord, at int) bool {
 	}
 	own := false
 	for i := hand - 1; i >= 0 && i >= end-48; i-- {
-		own = own || ownWords[words[i].word]
-		if own && fetchWords[words[i].word] {
+		own = own || ownWords.Has(words[i].word)
+		if own && fetchWords.Has(words[i].word) {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ func WordAt(words []string, i int) string {
 func SpeaksOfSecret(text string) bool {
 	before := ""
 	for _, word := range lex.NameWords(text) {
-		if Confided[word] || (word == "key" || word == "number" || word == "code" || word == "phrase") && ConfidedKind[before] {
+		if Confided.Has(word) || (word == "key" || word == "number" || word == "code" || word == "phrase") && ConfidedKind.Has(before) {
 			return true
 		}
 		before = word

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // PercentDecode decodes %xx once; what is not a valid escape stays.
@@ -73,7 +74,26 @@ func IsDrive(name string) bool {
 		(len(name) == 2 || name[2] == '\\' || name[2] == '/')
 }
 
-func Set(list []string) map[string]bool {
+// A WordSet is a set of words. It is built when it is first asked for one, so that a program that asks nothing builds none.
+type WordSet struct {
+	list  []string
+	once  sync.Once
+	words map[string]bool
+}
+
+// Set is a set of the words of a list.
+func Set(list []string) *WordSet { return &WordSet{list: list} }
+
+// Has reports whether a word is in the set.
+func (s *WordSet) Has(word string) bool {
+	s.once.Do(s.build)
+	return s.words[word]
+}
+
+func (s *WordSet) build() { s.words = Lookup(s.list) }
+
+// Lookup is a set of words that is built at once, of what was read as data.
+func Lookup(list []string) map[string]bool {
 	m := make(map[string]bool, len(list))
 	for _, name := range list {
 		m[name] = true

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"sync"
 )
 
 // An Agent is what the log says of one agent.
@@ -218,7 +219,9 @@ type said struct {
 }
 
 // drill is how the reason of an exercise begins.
-var drill = regexp.MustCompile(`(?i)^\W*drill\b`)
+var drill = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W*drill\b`)
+})
 
 func (b *Book) other(kind interlock.EventType, event auditlog.Event) error {
 	var s said
@@ -233,10 +236,10 @@ func (b *Book) other(kind interlock.EventType, event auditlog.Event) error {
 	case interlock.EventApprovalExpired:
 		b.Expired++
 	case interlock.EventKill:
-		b.Stops = append(b.Stops, Stop{At: event.Recorded, Why: why, Drill: drill.MatchString(why)})
+		b.Stops = append(b.Stops, Stop{At: event.Recorded, Why: why, Drill: drill().MatchString(why)})
 	case interlock.EventPhase:
 		if s.To == "E" {
-			b.Stops = append(b.Stops, Stop{At: event.Recorded, Why: why, Drill: drill.MatchString(why)})
+			b.Stops = append(b.Stops, Stop{At: event.Recorded, Why: why, Drill: drill().MatchString(why)})
 		}
 		if id, found := strings.CutPrefix(s.Hold, "agent:"); found && s.To != "P" {
 			b.agent(id).Isolated++

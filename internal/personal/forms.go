@@ -1,6 +1,9 @@
 package personal
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // How much is needed to believe a form.
 const (
@@ -37,9 +40,8 @@ const (
 )
 
 // shapes are all forms by the length of what they look like without separators.
-var shapes = shapesOf(forms[:])
-
-func shapesOf(forms []form) (out [maxCompact + 1][]shape) {
+var shapes = sync.OnceValue(func() *[maxCompact + 1][]shape {
+	out := new([maxCompact + 1][]shape)
 	for n := range forms {
 		s := shape{form: &forms[n]}
 		compact := make([]byte, 0, len(s.pattern))
@@ -56,7 +58,7 @@ func shapesOf(forms []form) (out [maxCompact + 1][]shape) {
 		out[len(compact)] = append(out[len(compact)], s)
 	}
 	return out
-}
+})
 
 // A run is what stands from one place on: characters with single separators between them.
 type run struct {
@@ -114,6 +116,7 @@ func (f *finder) formed(start int) bool {
 	f.read(start, &r)
 	var near topic
 	asked := false
+	all := shapes()
 	for n := r.n - 1; n >= 0; n-- {
 		length := int(r.ends[n])
 		end := r.places[length-1] + 1
@@ -121,8 +124,8 @@ func (f *finder) formed(start int) bool {
 			continue
 		}
 		breaks := r.breaks & (1<<length - 1)
-		for i := range shapes[length] {
-			s := &shapes[length][i]
+		for i := range all[length] {
+			s := &all[length][i]
 			if s.breaks != breaks && (breaks != 0 || s.must) || !s.fits(f.compact[:length]) || !s.dots && !r.uniform(length) {
 				continue
 			}

@@ -1,5 +1,7 @@
 package personal
 
+import "sync"
+
 // A topic is what a word says of the number beside it. Topics are sets.
 type topic uint32
 
@@ -23,7 +25,7 @@ const (
 )
 
 // told words, by what they say.
-var topicWords = topicTable()
+var topicWords = sync.OnceValue(topicTable)
 
 func topicTable() map[string]topic {
 	out := make(map[string]topic, 256)
@@ -104,7 +106,7 @@ func wordTopics(text string) (all topic) {
 			i++
 			continue
 		}
-		all |= topicWords[string(word[:n])]
+		all |= topicWords()[string(word[:n])]
 	}
 	return all
 }

@@ -7,9 +7,12 @@ import (
 	"interlock"
 	"interlock/internal/dataflow"
 	"interlock/internal/ruleset"
+	"sync"
 )
 
-var eventForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var eventForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{64}$`)
+})
 
 // Check refuses what names nothing that could be rolled back.
 func Check(seed dataflow.Seed) error {
@@ -18,7 +21,7 @@ func Check(seed dataflow.Seed) error {
 		return interlock.Errorf(interlock.CodeInvalid, "--agent", "say what is rolled back: --agent NAME --since TIME, or --event ID")
 	case seed.Event != "" && (seed.Agent != "" || !seed.Since.IsZero()):
 		return interlock.Errorf(interlock.CodeInvalid, "--event", "an event is one action; leave out --agent and --since")
-	case seed.Event != "" && !eventForm.MatchString(seed.Event):
+	case seed.Event != "" && !eventForm().MatchString(seed.Event):
 		return interlock.Errorf(interlock.CodeInvalid, "--event", "is no event id: 64 hexadecimal digits, as `interlock audit list` shows them")
 	case seed.Event == "" && seed.Since.IsZero():
 		return interlock.Errorf(interlock.CodeInvalid, "--since", "say from when on the agent is not to be trusted")

@@ -70,9 +70,7 @@ func assignment(text string, at int) Span {
 	return Span{from, stop, kind}
 }
 
-// byLetter lists the words by their first letter.
-var byLetter = letters()
-
+// letters lists the words by their first letter.
 func letters() (out [256][]*word) {
 	for n := range words {
 		w := &words[n]
@@ -88,7 +86,7 @@ func wordAt(text string, at int) (best word, ok bool) {
 		return best, false
 	}
 	second := text[at+1] | 0x20
-	for _, w := range byLetter[text[at]] {
+	for _, w := range tables().byLetter[text[at]] {
 		if second != w.text[1] || len(text)-at < len(w.text) || len(w.text) <= len(best.text) ||
 			!strings.EqualFold(text[at:at+len(w.text)], w.text) {
 			continue

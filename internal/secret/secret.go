@@ -47,12 +47,13 @@ func Suspect(text string) []Span {
 		return nil
 	}
 	var spans []Span
+	t := tables()
 	for at := 0; at < len(text); at++ {
-		class := classes[text[at]]
+		class := t.classes[text[at]]
 		if class == 0 || at+1 == len(text) {
 			continue
 		}
-		if class = class&shaped | pairs[int(text[at])<<8|int(text[at+1])]; class == 0 {
+		if class = class&shaped | t.pairs[int(text[at])<<8|int(text[at+1])]; class == 0 {
 			continue
 		}
 		var found Span
@@ -83,7 +84,7 @@ func issued(text string, found Span) Span {
 		return found
 	}
 	by := token(text, found.Start)
-	if by.End == 0 && classes[text[found.Start]]&shaped != 0 {
+	if by.End == 0 && tables().classes[text[found.Start]]&shaped != 0 {
 		by = shape(text, found.Start)
 	}
 	if by.End > 0 && by.Start == found.Start {

@@ -1,5 +1,7 @@
 package secret
 
+import "sync"
+
 // An alphabet is a set of bytes a token's tail is made of.
 type alphabet uint16
 
@@ -256,14 +258,25 @@ const (
 	assigns                // first byte of a word that speaks of secrets
 )
 
-// classes says for each byte what to look for there; first lists the forms that begin with it. Both are computed from
-// the table when the program is initialised and never change.
-var (
-	classes = classify()
-	pairs   = byPair()
-	first   = byFirst()
-	members = alphabets()
-)
+// scanTables are computed from the forms and words when a text is first looked at, and never change.
+type scanTables struct {
+	classes  [256]byte      // what to look for at each byte
+	pairs    [1 << 16]uint8 // whether a form's literal or a word that speaks of secrets begins with two bytes
+	first    [256][]*form   // the forms by their first byte
+	byLetter [256][]*word   // the words by their first letter
+}
+
+var tables = sync.OnceValue(func() *scanTables {
+	t := &scanTables{classes: classify(), byLetter: letters()}
+	t.fillPairs()
+	for n := range forms {
+		c := forms[n].literal[0]
+		t.first[c] = append(t.first[c], &forms[n])
+	}
+	return t
+})
+
+var members = alphabets()
 
 func classify() (out [256]byte) {
 	for _, f := range forms {
@@ -278,28 +291,18 @@ func classify() (out [256]byte) {
 	return out
 }
 
-// byPair says for each pair of bytes whether a form's literal or a word that speaks of secrets begins with it. Most text
-// is passed over by this table alone.
-func byPair() *[1 << 16]uint8 {
-	out := new([1 << 16]uint8)
+// fillPairs fills the table by which most text is passed over.
+func (t *scanTables) fillPairs() {
 	for _, f := range forms {
-		out[int(f.literal[0])<<8|int(f.literal[1])] |= opensToken
+		t.pairs[int(f.literal[0])<<8|int(f.literal[1])] |= opensToken
 	}
 	for _, w := range words {
 		for _, a := range [...]byte{w.text[0], w.text[0] &^ 0x20} {
 			for _, b := range [...]byte{w.text[1], w.text[1] &^ 0x20} {
-				out[int(a)<<8|int(b)] |= assigns
+				t.pairs[int(a)<<8|int(b)] |= assigns
 			}
 		}
 	}
-	return out
-}
-
-func byFirst() (out [256][]form) {
-	for _, f := range forms {
-		out[f.literal[0]] = append(out[f.literal[0]], f)
-	}
-	return out
 }
 
 func alphabets() (out [256]alphabet) {
@@ -328,8 +331,7 @@ func isWord(b byte) bool { return members[b]&alnum != 0 || b == '_' }
 // token returns the token that begins at at, if one of the forms does. The longest literal that fits wins.
 func token(text string, at int) (found Span) {
 	best := 0
-	for i := range first[text[at]] {
-		f := &first[text[at]][i]
+	for _, f := range tables().first[text[at]] {
 		if len(f.literal) <= best || len(text)-at < len(f.literal)+f.least || text[at:at+len(f.literal)] != f.literal {
 			continue
 		}

@@ -22,7 +22,7 @@ var adviceFiles = lex.Set([]string{"claude.md", "agents.md", "agent.md", "gemini
 // A file that is replaced as a whole is not plain: what it said before is not seen.
 func plainAdvice(op string, p know.Place, added, removed []string) bool {
 	base := strings.ToLower(p.Path[strings.LastIndexAny(p.Path, "/\\")+1:])
-	if op != "edit" && op != "append" || p.Reach != interlock.ReachWorkspace || !adviceFiles[base] {
+	if op != "edit" && op != "append" || p.Reach != interlock.ReachWorkspace || !adviceFiles.Has(base) {
 		return false
 	}
 	size := 0
@@ -57,7 +57,7 @@ func delicate(text string) bool {
 		}
 	}
 	for _, word := range strings.FieldsFunc(low, func(c rune) bool { return (c < 'a' || c > 'z') && c < 0x80 }) {
-		if delicateWords[word] || len(word) > 60 {
+		if delicateWords.Has(word) || len(word) > 60 {
 			return true
 		}
 	}

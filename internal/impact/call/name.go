@@ -132,10 +132,10 @@ func (c *call) aboutInfrastructure(word string) {
 		c.traits = append(c.traits, fact.TraitInfra)
 	}
 	if c.verb == "configure" && lex.Has(c.words, "shutdown", "stop", "kill", "reboot", "restart", "terminate") &&
-		!infraTools[word] {
+		!infraTools.Has(word) {
 		c.reach, c.reversibility = interlock.ReachExternal, interlock.Window
 	}
-	if lex.Has(c.words, "apply", "destroy", "upgrade") && infraTools[word] {
+	if lex.Has(c.words, "apply", "destroy", "upgrade") && infraTools.Has(word) {
 		c.kind, c.reach, c.reversibility = interlock.ImpactConfigure, interlock.ReachExternal, interlock.Window
 		c.traits = append(c.traits, fact.TraitInfra)
 	}

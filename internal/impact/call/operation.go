@@ -33,11 +33,11 @@ func (s callRun) does(c *call, know *know.ToolTable, key, text string, listed bo
 		return switchedOff(words)
 	case c.kind == interlock.ImpactRead || len(words) == 0:
 		return nil
-	case states[key]:
+	case states.Has(key):
 		if ending := endings[words[len(words)-1]]; ending != "" && c.speaksOf(know, "infrastructure") {
 			return []string{ending}
 		}
-	case doings[key] && (listed || c.verb == "" || key == "mutation"):
+	case doings.Has(key) && (listed || c.verb == "" || key == "mutation"):
 		if words = switchedOff(words); know.Verbs[words[0]] != "" && (len(words) <= 2 || listed) {
 			return words
 		}
@@ -73,7 +73,7 @@ func (s callRun) operations(c *call, know *know.ToolTable, folded map[string]any
 	}
 	for _, key := range lex.SortedNames(folded) {
 		list, isList := folded[key].([]any)
-		if !isList || !lists[key] {
+		if !isList || !lists.Has(key) {
 			continue
 		}
 		for n, item := range list {

@@ -17,7 +17,7 @@ func personalText(text string) bool {
 	for _, field := range strings.Fields(text) {
 		word := strings.ToLower(strings.Trim(field, ".,;:()'\""))
 		switch {
-		case number > 0 && streetWords[word] && named:
+		case number > 0 && streetWords.Has(word) && named:
 			return true
 		case word != "" && len(word) <= 5 && digitsAt(word, 0, len(word)):
 			number = 3

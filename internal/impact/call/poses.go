@@ -32,7 +32,7 @@ func (s callRun) poses(c *call, folded map[string]any) bool {
 		}
 		who, told := whom(folded[key])
 		bare := strings.NewReplacer("_", "", "-", "").Replace(key)
-		if told && (actingFor[bare] || speaks && sendsAs[bare]) && fact.Poses(who, s.View.User) {
+		if told && (actingFor.Has(bare) || speaks && sendsAs.Has(bare)) && fact.Poses(who, s.View.User) {
 			return true
 		}
 	}

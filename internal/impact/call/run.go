@@ -270,7 +270,7 @@ func (s callRun) readsAsCommand(text string) bool {
 	if strings.ContainsAny(rest, "/~$`|;&<>\n*") || strings.HasPrefix(rest, "-") || strings.Contains(rest, " -") {
 		return known || strings.ContainsAny(rest, "|;&<>-")
 	}
-	return known && strings.Count(rest, " ") < 2 && !inject.ProseWords[name]
+	return known && strings.Count(rest, " ") < 2 && !inject.ProseWords.Has(name)
 }
 
 func firstLine(text string) string {

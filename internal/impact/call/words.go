@@ -75,11 +75,11 @@ func documentAtHand(text string) bool {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		stem, ending = name[:i], name[i+1:]
 	}
-	if !documentEndings[ending] {
+	if !documentEndings.Has(ending) {
 		return false
 	}
 	for _, word := range strings.FieldsFunc(dir+stem, func(c rune) bool { return c < 'a' || c > 'z' }) {
-		if inject.Confided[word] || inject.ConfidedKind[word] || privateName[word] {
+		if inject.Confided.Has(word) || inject.ConfidedKind.Has(word) || privateName.Has(word) {
 			return false
 		}
 	}
@@ -116,7 +116,7 @@ func plainWords(text string) bool {
 		}
 		switch {
 		case (low == "key" || low == "keys" || low == "number" || low == "code") &&
-			(inject.ConfidedKind[before] || strings.HasSuffix(before, "account") && low == "number"),
+			(inject.ConfidedKind.Has(before) || strings.HasSuffix(before, "account") && low == "number"),
 			secretPath(low):
 			return false
 		// a public key follows, which is made to be shown
@@ -127,7 +127,7 @@ func plainWords(text string) bool {
 			return false
 		case strings.IndexByte(word, '@') > 0:
 			addresses++
-		case inject.Confided[strings.TrimSuffix(low, "'s")]:
+		case inject.Confided.Has(strings.TrimSuffix(low, "'s")):
 			return false
 		case opaque(word) && !public:
 			return false

@@ -93,9 +93,9 @@ type PathPattern struct {
 func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 	t := &PathTable{root: map[string][]PathPattern{}, Home: map[string][]PathPattern{}, any: map[string][]PathPattern{},
 		wildByEnd: map[byte][]PathPattern{},
-		System:    lex.Set(d.System), Projects: lex.Set(d.Projects), Personal: lex.Set(d.Personal), Metadata: lex.Set(d.Metadata),
-		Loopback:   lex.Set(d.Loopback),
-		Registries: d.Registries, Images: d.Images, git: lex.Set(d.Git), Repository: d.Repository,
+		System:    lex.Lookup(d.System), Projects: lex.Lookup(d.Projects), Personal: lex.Lookup(d.Personal), Metadata: lex.Lookup(d.Metadata),
+		Loopback:   lex.Lookup(d.Loopback),
+		Registries: d.Registries, Images: d.Images, git: lex.Lookup(d.Git), Repository: d.Repository,
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold
 	for _, name := range lex.SortedNames(d.Traits) {

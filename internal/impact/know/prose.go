@@ -236,7 +236,7 @@ func parseProse(document []byte) (*ProseTable, error) {
 		if len(data.Words[string(list)]) == 0 {
 			return nil, interlock.Errorf(interlock.CodeInvalid, "/words/"+string(list), "is missing")
 		}
-		t.words[list] = lex.Set(data.Words[string(list)])
+		t.words[list] = lex.Lookup(data.Words[string(list)])
 	}
 	for _, name := range lex.SortedNames(data.Words) {
 		if t.words[WordList(name)] == nil {
@@ -254,7 +254,7 @@ func parseProse(document []byte) (*ProseTable, error) {
 	if err := t.parseObjects(data.Objects); err != nil {
 		return nil, err
 	}
-	t.Doing, t.Nothing = lex.Set(data.Vague["doing"]), lex.Set(data.Vague["nothing"])
+	t.Doing, t.Nothing = lex.Lookup(data.Vague["doing"]), lex.Lookup(data.Vague["nothing"])
 	if err := t.parseRights(data.Rights); err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (t *ProseTable) parseObjects(objects map[string][]objectData) error {
 				return interlock.Errorf(interlock.CodeInvalid, "/objects/"+name,
 					"rule %d needs words, and a known reach and trait if it has them", i+1)
 			}
-			rule := ObjectRule{Words: lex.Set(d.Words), Spared: d.Spared, Both: d.Both, Reach: d.Reach, Trait: d.Trait}
+			rule := ObjectRule{Words: lex.Lookup(d.Words), Spared: d.Spared, Both: d.Both, Reach: d.Reach, Trait: d.Trait}
 			for _, w := range d.When {
 				rule.When = append(rule.When, Surroundings(w))
 			}
@@ -334,7 +334,7 @@ func (t *ProseTable) parsePlain(rules []plainData) error {
 			return interlock.Errorf(interlock.CodeInvalid, "/plain",
 				"rule %d needs verbs, what is said of them, and an impact of kind, reach and reversibility", i+1)
 		}
-		t.Plain = append(t.Plain, PlainRule{Verbs: lex.Set(d.Verbs), Says: spaced(d.Says), Amount: d.Amount, Production: d.Production,
+		t.Plain = append(t.Plain, PlainRule{Verbs: lex.Lookup(d.Verbs), Says: spaced(d.Says), Amount: d.Amount, Production: d.Production,
 			Unless: d.Unless, Kind: interlock.ImpactKind(fields[0]), Reach: interlock.Reach(fields[1]),
 			Reversibility: interlock.Reversibility(fields[2]), Traits: d.Traits})
 	}

@@ -104,9 +104,9 @@ func parseTools(document []byte) (*ToolTable, error) {
 			}
 		}
 	}
-	know.Runners, know.Parts = lex.Set(data.Runners), make(map[string]map[string]bool, len(data.Parts))
+	know.Runners, know.Parts = lex.Lookup(data.Runners), make(map[string]map[string]bool, len(data.Parts))
 	for part, keys := range data.Parts { // a key may hold several things, so no order matters
-		know.Parts[part] = lex.Set(keys)
+		know.Parts[part] = lex.Lookup(keys)
 	}
 	for i, p := range data.Patterns {
 		if p.Name == "" || p.Kind != "" && !knownKind(p.Kind) {
@@ -154,12 +154,12 @@ func NameOf(words []string) ToolName {
 	for i, at := 0, 0; i < len(words); i++ {
 		if rest := whole[at:]; emphasis {
 			n.starts = append(n.starts, rest)
-			emphasis = emphatic[words[i]]
+			emphasis = emphatic.Has(words[i])
 		}
 		if i > 0 && i < len(words)-1 && plain {
 			n.behind = append(n.behind, whole[at:])
 		}
-		plain = plain && !notMeant[words[i]]
+		plain = plain && !notMeant.Has(words[i])
 		at += len(words[i]) + 1
 	}
 	return n
@@ -188,7 +188,7 @@ func (p *ToolPattern) Matches(name ToolName) bool {
 // ready works out what Matches asks of a pattern.
 func (p *ToolPattern) ready() {
 	p.form = strings.Split(p.Name, "*")
-	p.everywhere = wholesale[strings.TrimSuffix(p.Name, "*")]
+	p.everywhere = wholesale.Has(strings.TrimSuffix(p.Name, "*"))
 	verb, rest, joined := strings.Cut(strings.TrimSuffix(p.Name, "*"), "_")
 	if joined && rest != "" && !strings.Contains(verb, "*") {
 		p.joined = verb + rest

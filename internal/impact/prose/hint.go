@@ -114,7 +114,7 @@ func (s proseRun) block(language, body string) {
 	case "":
 		first := strings.TrimPrefix(strings.TrimSpace(body), "$ ")
 		word, _, _ := strings.Cut(first, " ")
-		if s.Know.Described(word) && !inject.ProseWords[word] {
+		if s.Know.Described(word) && !inject.ProseWords.Has(word) {
 			s.Nested(interlock.KindShell, first)
 		} else if sql.LooksLikeStatement(first) {
 			s.Nested(interlock.KindSQL, first)

@@ -345,9 +345,9 @@ func (s proseRun) commandInProse(text string, p *sentence) {
 			lex.Has([]string{strings.ToLower(strings.Trim(fields[i-1], ":'\"`"))}, "run", "execute", "$", "running", "executing",
 				"issue", "command")
 		if word == "sudo" && !option && !place {
-			after = s.Know.Described(strings.Trim(next, ".,;:'\"`")) && !inject.ProseWords[next]
+			after = s.Know.Described(strings.Trim(next, ".,;:'\"`")) && !inject.ProseWords.Has(next)
 		}
-		if !option && !place && !(after && !inject.ProseWords[word]) {
+		if !option && !place && !(after && !inject.ProseWords.Has(word)) {
 			continue
 		}
 		lead := make([]string, 0, i)
@@ -381,7 +381,7 @@ func (s proseRun) commandLine(text string) bool {
 		return false
 	}
 	next := fields[1]
-	if inject.ProseWords[fields[0]] {
+	if inject.ProseWords.Has(fields[0]) {
 		spec := s.Know.Lookup(fields[0])
 		return spec != nil && spec.Subs[next] != nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // readAs is [world.unread] of a place whose text is known, where it is in a language that nobody reads.
 func (r *shellRun) readAs(p know.Place, kind string) know.Place {
-	if place.UnreadKinds[kind] {
+	if place.UnreadKinds.Has(kind) {
 		return r.S.Unread(p)
 	}
 	return p

@@ -58,7 +58,7 @@ func taskRecipe(text string, asked []flow.Field) string {
 		key, value, keyed := strings.Cut(strings.TrimSpace(item), ":")
 		switch {
 		case bare == "" || bare[0] == '#' || out.Len() > maxRecipe:
-		case keyed && taskKeys[key]:
+		case keyed && taskKeys.Has(key):
 			indent, listed = depth, value == ""
 			if value = strings.TrimSpace(value); !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
 				out.WriteString(yamlText(value) + "\n")

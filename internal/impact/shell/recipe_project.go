@@ -144,7 +144,7 @@ func cmakeRecipe(text string) string {
 			"python3").Replace(rest)
 		var words []string
 		for _, word := range cmakeWords(rest) {
-			if cmakeKeywords[word] {
+			if cmakeKeywords.Has(word) {
 				break
 			}
 			words = append(words, word)
@@ -227,7 +227,7 @@ func tomlRecipe(text string, asked []flow.Field) string {
 			for _, command := range tomlCommands(value) {
 				out.WriteString(command + "\n")
 			}
-		case strings.Contains(table, "tasks.") && isAsked(strings.Trim(name, `"'`), asked) && taskKeys[key] || key == "shell" &&
+		case strings.Contains(table, "tasks.") && isAsked(strings.Trim(name, `"'`), asked) && taskKeys.Has(key) || key == "shell" &&
 			isAsked(name, asked):
 			for _, command := range tomlCommands(value) {
 				out.WriteString(command + "\n")

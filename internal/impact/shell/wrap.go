@@ -155,7 +155,7 @@ var byLine = lex.Set([]string{"applescript", "perl", "ruby", "awk"})
 // continued reports whether a flag holds a further line of a program that a flag before it began.
 func continued(u *flow.Use, at int) bool {
 	option := u.Flags[at].Option
-	if !byLine[option.Nested] {
+	if !byLine.Has(option.Nested) {
 		return false
 	}
 	for i := 0; i < at; i++ {
@@ -170,7 +170,7 @@ func continued(u *flow.Use, at int) bool {
 func lines(u *flow.Use, at int) flow.Field {
 	first := u.Flags[at]
 	whole := first.Value
-	if !byLine[first.Option.Nested] {
+	if !byLine.Has(first.Option.Nested) {
 		return whole
 	}
 	for _, g := range u.Flags[at+1:] {

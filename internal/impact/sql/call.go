@@ -2,6 +2,7 @@ package sql
 
 import (
 	"strings"
+	"sync"
 
 	"interlock"
 	"interlock/internal/impact/fact"
@@ -24,14 +25,16 @@ type sqlCallGroup struct {
 	names string
 }
 
-func sqlCallsOf(groups []sqlCallGroup) map[string]sqlCallEffect {
-	calls := map[string]sqlCallEffect{}
-	for _, group := range groups {
-		for name := range strings.FieldsSeq(group.names) {
-			calls[name] = sqlCallEffect{group.kind, group.arg, group.what}
+func sqlCallsOf(groups []sqlCallGroup) func() map[string]sqlCallEffect {
+	return sync.OnceValue(func() map[string]sqlCallEffect {
+		calls := map[string]sqlCallEffect{}
+		for _, group := range groups {
+			for name := range strings.FieldsSeq(group.names) {
+				calls[name] = sqlCallEffect{group.kind, group.arg, group.what}
+			}
 		}
-	}
-	return calls
+		return calls
+	})
 }
 
 // sqlCalls are functions that reach beyond the database: files, programs, networks, processes.
@@ -104,7 +107,7 @@ func (s sqlRun) sqlFunctions(st *sqlStatement) {
 		}
 		rest := st.tokens[i+1:]
 		bracket := len(rest) > 0 && rest[0].is("(")
-		if sqlWaits[name] && bracket {
+		if sqlWaits.Has(name) && bracket {
 			s.sqlWait(st, name, rest, choosing > 0)
 			continue
 		}
@@ -132,13 +135,13 @@ func calledName(tokens []sqlToken, i int) string {
 	if t.kind != sqlWord || len(t.text) < 2 || len(t.text) > 32 {
 		return ""
 	}
-	first := i == 0 || i == 1 && sqlHeads[tokens[0].upper]
+	first := i == 0 || i == 1 && sqlHeads.Has(tokens[0].upper)
 	if !first && !sqlUpperIn(tokens, i+1, "(", ".") && !sqlUpperIn(tokens, i-1, "EXEC", "EXECUTE", ".", "CALL") {
 		return ""
 	}
 	name := strings.ToLower(t.text)
 	if i > 1 && tokens[i-1].is(".") {
-		if dotted := strings.ToLower(tokens[i-2].text) + "." + name; sqlCalls[dotted].kind != "" || sqlWaits[dotted] {
+		if dotted := strings.ToLower(tokens[i-2].text) + "." + name; sqlCalls()[dotted].kind != "" || sqlWaits.Has(dotted) {
 			return dotted
 		}
 	}
@@ -151,9 +154,9 @@ func effectOfCall(tokens []sqlToken, i int, name string) (effect sqlCallEffect, 
 	if name == "system" && i > 0 && len(rest) > 1 && (rest[0].is("(") || rest[0].is(".")) && rest[1].kind == sqlString {
 		return sqlCallEffect{interlock.ImpactExecute, 1, "shell"}, true
 	}
-	effect, known = sqlCalls[name]
+	effect, known = sqlCalls()[name]
 	if !known && len(rest) > 0 && rest[0].is("(") && sqlUpperIn(tokens, i-1, "FROM", "JOIN", "FUNCTION", "INTO") {
-		effect, known = sqlTableCalls[name]
+		effect, known = sqlTableCalls()[name]
 	}
 	return effect, known
 }

@@ -332,7 +332,7 @@ func (s sqlRun) sqlCall(st *sqlStatement, tokens []sqlToken) {
 	case verb != "CALL" && verb != "DO" && (tokens[1].upper == "IMMEDIATE" || composedText(rest, low)):
 		s.sqlDynamic(st, verb, rest)
 		return
-	case sqlCalls[low].kind != "" || sqlCalls[strings.ToLower(name)].kind != "" || sqlCallNamed(name):
+	case sqlCalls()[low].kind != "" || sqlCalls()[strings.ToLower(name)].kind != "" || sqlCallNamed(name):
 		return // sqlFunctions reads it
 	}
 	s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: name, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
@@ -352,7 +352,7 @@ func composedText(tokens []sqlToken, low string) bool {
 // sqlCallNamed reports whether a dotted name has a part that is the name of a package which reaches out.
 func sqlCallNamed(name string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(name), ".") {
-		if sqlCalls[part].kind != "" {
+		if sqlCalls()[part].kind != "" {
 			return true
 		}
 	}

@@ -273,7 +273,7 @@ func (p *sqlExpr) sum() sqlValue {
 		if t.kind == sqlWord && (t.upper == "DIV" || t.upper == "MOD" || t.upper == "@" || t.upper == "@@") {
 			t = sqlToken{kind: sqlMark, text: t.upper}
 		}
-		if t.kind != sqlMark || len(t.text) > 2 || strings.Contains("()[],;=!{}:", t.text[:1]) || sqlCompares[t.text] ||
+		if t.kind != sqlMark || len(t.text) > 2 || strings.Contains("()[],;=!{}:", t.text[:1]) || sqlCompares.Has(t.text) ||
 			t.text == "&&" || t.text == "~" {
 			return left
 		}

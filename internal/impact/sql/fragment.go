@@ -134,7 +134,7 @@ func sqlStatementHead(tokens []sqlToken) bool {
 	if head == "UNION" || head == "HAVING" || head == "PROCEDURE" {
 		return false
 	}
-	return sqlHeads[head] || sqlReads[head] || sqlUpkeep[head] || sqlOthers[head]
+	return sqlHeads.Has(head) || sqlReads.Has(head) || sqlUpkeep.Has(head) || sqlOthers.Has(head)
 }
 
 // fragmentText decodes percent-encoding once and turns comments, plus signs between words and blanks to one blank, in

@@ -22,7 +22,7 @@ func LooksLikeStatement(text string) bool {
 		if end > 0 && goesOnAsStatement(tokens[:end], end < len(tokens)) {
 			return true
 		}
-		if end > 0 && !sqlHeads[tokens[0].upper] {
+		if end > 0 && !sqlHeads.Has(tokens[0].upper) {
 			return false // it is prose, whatever follows
 		}
 		tokens = tokens[min(end+1, len(tokens)):]
@@ -47,10 +47,10 @@ func goesOnAsStatement(tokens []sqlToken, closed bool) bool {
 	case "INSERT", "MERGE", "REPLACE", "UPDATE", "DELETE":
 		return goesOnAsChange(tokens, closed)
 	case "DROP", "ALTER", "TRUNCATE":
-		return sqlObjects[second] && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) ||
+		return sqlObjects.Has(second) && (tokens[0].text == tokens[0].upper || endsAfterName(tokens[2:]) ||
 			tokens[0].upper == "ALTER" && closed)
 	case "CREATE":
-		return sqlObjects[second] && (findMark(tokens, "(") > 0 || findWord(tokens, "AS") > 0 ||
+		return sqlObjects.Has(second) && (findMark(tokens, "(") > 0 || findWord(tokens, "AS") > 0 ||
 			tokens[0].text == tokens[0].upper)
 	case "GRANT", "REVOKE":
 		return (findWord(tokens, "TO") > 0 || findWord(tokens, "FROM") > 0) && findWord(tokens, "ON") > 0
@@ -92,9 +92,9 @@ func BeginsStatement(text string) bool {
 		return false
 	}
 	if len(verb) == 1 || verb[1].is(";") {
-		return sqlAlone[verb[0].upper]
+		return sqlAlone.Has(verb[0].upper)
 	}
-	return sqlHeads[verb[0].upper] || sqlUpkeep[verb[0].upper] || sqlOthers[verb[0].upper]
+	return sqlHeads.Has(verb[0].upper) || sqlUpkeep.Has(verb[0].upper) || sqlOthers.Has(verb[0].upper)
 }
 
 // TakesStatement reports whether an argument of a tool is where a statement belongs, by its own name or by the tool's.

@@ -22,7 +22,7 @@ var sqlObjects = lex.Set([]string{"TABLE", "DATABASE", "SCHEMA", "VIEW", "INDEX"
 func explained(tokens []sqlToken) ([]sqlToken, bool) {
 	runs := false
 	rest := tokens[1:]
-	for len(rest) > 0 && (rest[0].kind != sqlWord || !sqlHeads[rest[0].upper] || rest[0].upper == "ANALYZE") {
+	for len(rest) > 0 && (rest[0].kind != sqlWord || !sqlHeads.Has(rest[0].upper) || rest[0].upper == "ANALYZE") {
 		if rest[0].upper == "ANALYZE" || rest[0].upper == "ANALYSE" {
 			runs = true
 		}
@@ -272,7 +272,7 @@ func breaksTable(rest []sqlToken) bool {
 			}
 		case "DEFAULT":
 			if i+2 < len(rest) && findWord(rest[max(0, i-maxClause):i], "ADD") >= 0 && rest[i+1].kind == sqlWord &&
-				rest[i+2].is("(") && (!sqlStable[next] || i+3 < len(rest) && next == "NOW" && !rest[i+3].is(")")) {
+				rest[i+2].is("(") && (!sqlStable.Has(next) || i+3 < len(rest) && next == "NOW" && !rest[i+3].is(")")) {
 				return true
 			}
 		case "ADD":
@@ -355,7 +355,7 @@ func (s sqlRun) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 	case "FUNCTION", "PROCEDURE", "PROC", "LANGUAGE", "EXTENSION", "ASSEMBLY":
 		s.sqlCreateBody(st, rest)
 		if native := findWord(rest, "SONAME") > 0 || sort == "ASSEMBLY" || untrustedLanguage(rest) || sort == "EXTENSION" &&
-			sqlOutward[strings.ToLower(target)]; native {
+			sqlOutward.Has(strings.ToLower(target)); native {
 			s.Add(interlock.Impact{Kind: interlock.ImpactConfigure, Target: target, Reach: interlock.ReachSystem,
 				Via:           "sql CREATE " + sort,
 				Reversibility: interlock.Window, Traits: []string{fact.TraitDatabase}})

@@ -50,7 +50,7 @@ func (p *sqlExpr) typeName() {
 		p.bad = true
 		return
 	}
-	for p.peek().kind == sqlWord && !sqlClauses[p.peek().upper] &&
+	for p.peek().kind == sqlWord && !sqlClauses.Has(p.peek().upper) &&
 		!p.word("AND", "OR", "NOT", "IS", "IN", "LIKE", "BETWEEN", "XOR") || p.peek().is(".") {
 		p.at++
 	}
@@ -80,7 +80,7 @@ func (p *sqlExpr) brackets() (column bool) {
 	for i := p.at + 1; i < p.at+end; i++ {
 		t := p.tokens[i]
 		called := i+1 < len(p.tokens) && p.tokens[i+1].is("(")
-		if t.kind == sqlWord && !called && !sqlConstants[t.upper] && !sqlClauses[t.upper] && !parameter(t.text) {
+		if t.kind == sqlWord && !called && !sqlConstants.Has(t.upper) && !sqlClauses.Has(t.upper) && !parameter(t.text) {
 			column = true
 		}
 	}
@@ -227,9 +227,9 @@ func (p *sqlExpr) named() sqlValue {
 	case t.upper == "CURRENT" && next.upper == "OF":
 		p.at += 3
 		v.truth, v.column, v.condition = sqlSometimes, true, true
-	case t.upper != "" && !next.is("(") && !next.is(".") && sqlConstants[t.upper] && !columnToo[t.upper]:
+	case t.upper != "" && !next.is("(") && !next.is(".") && sqlConstants.Has(t.upper) && !columnToo.Has(t.upper):
 		p.at++
-	case t.upper != "" && sqlClauses[t.upper] && !next.is("(") && !next.is("."):
+	case t.upper != "" && sqlClauses.Has(t.upper) && !next.is("(") && !next.is("."):
 		p.bad = true
 	default:
 		return p.columnOrCall()

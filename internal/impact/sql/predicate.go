@@ -13,13 +13,13 @@ var sqlCompares = lex.Set([]string{"=", "==", "<>", "!=", "<", ">", "<=", ">=", 
 func (p *sqlExpr) predicate() sqlValue {
 	left := p.sum()
 	for n := 0; !p.bad; n++ {
-		not := p.word("NOT") && sqlNegatable[sqlUpper(p.tokens, p.at+1)]
+		not := p.word("NOT") && sqlNegatable.Has(sqlUpper(p.tokens, p.at+1))
 		if not {
 			p.at++
 		}
 		var v sqlValue
 		switch t := p.peek(); {
-		case t.kind == sqlMark && sqlCompares[t.text]:
+		case t.kind == sqlMark && sqlCompares.Has(t.text):
 			v = p.comparison(left)
 		case t.kind == sqlMark && (t.text == "~" || t.text == "!" && p.at+1 < len(p.tokens) && p.tokens[p.at+1].is("~")):
 			not = t.text == "!"
@@ -165,12 +165,12 @@ func (p *sqlExpr) bounded(column [2]int, operator string, bound sqlValue) sqlTru
 			return sqlAlways
 		}
 	}
-	if n := bound.number; n != nil && sqlLengths[tokens[0].upper] && last.is(")") &&
+	if n := bound.number; n != nil && sqlLengths.Has(tokens[0].upper) && last.is(")") &&
 		(operator == ">=" && *n <= 0 || operator == ">" && *n < 0) {
 		return sqlAlways
 	}
 	if (operator == "<" || operator == "<=") && p.sinceEver(tokens) && bound.to-bound.from <= 3 &&
-		sqlNow[p.tokens[bound.from].upper] {
+		sqlNow.Has(p.tokens[bound.from].upper) {
 		return sqlAlways
 	}
 	return sqlSometimes

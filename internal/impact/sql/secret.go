@@ -35,7 +35,7 @@ func (s sqlRun) sqlSecrets(st *sqlStatement) {
 		if i+4 < len(st.tokens) && st.tokens[i+1].is(".") && st.tokens[i+2].is(".") { // database..table
 			name = strings.ToLower(t.text) + ".." + strings.ToLower(st.tokens[i+3].text)
 		}
-		if !sqlSecretTables[name] {
+		if !sqlSecretTables.Has(name) {
 			continue
 		}
 		before := sqlUpper(st.tokens, i-1)
@@ -46,7 +46,7 @@ func (s sqlRun) sqlSecrets(st *sqlStatement) {
 		case before == "INTO" || before == "UPDATE" || before == "FROM" && sqlUpper(st.tokens, i-2) == "DELETE" ||
 			before == "TABLE" && sqlUpper(st.tokens, 0) != "TABLE":
 			s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Window, "write", name, fact.TraitAccount)
-		case !sqlPlainTables[name]:
+		case !sqlPlainTables.Has(name):
 			s.sqlAdd(st, interlock.ImpactCredential, interlock.Readonly, "SELECT", name, fact.TraitSecret)
 		}
 	}

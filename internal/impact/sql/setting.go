@@ -145,7 +145,7 @@ func (s sqlRun) sqlBecomes(st *sqlStatement, tokens []sqlToken) bool {
 		return false
 	}
 	name := strings.ToLower(who[0].text)
-	if rest[0].upper == "ROLE" && !sqlRulers[name] || name == "default" {
+	if rest[0].upper == "ROLE" && !sqlRulers.Has(name) || name == "default" {
 		return false
 	}
 	s.sqlAdd(st, interlock.ImpactPrivilege, interlock.Reversible, "SET "+rest[0].upper, who[0].text, fact.TraitAccount)

@@ -108,7 +108,7 @@ func (s sqlRun) sqlStatement(st *sqlStatement) {
 		return
 	}
 	s.sqlVerb(st, tokens)
-	if sqlBatched[tokens[0].upper] { // a statement may follow without a mark between
+	if sqlBatched.Has(tokens[0].upper) { // a statement may follow without a mark between
 		s.sqlInner(st, tokens[1:])
 	}
 	s.sqlFunctions(st)
@@ -201,7 +201,7 @@ func (s sqlRun) sqlVerb(st *sqlStatement, tokens []sqlToken) {
 func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	verb := tokens[0].upper
 	switch {
-	case sqlReads[verb]:
+	case sqlReads.Has(verb):
 		s.sqlInner(st, tokens[1:])
 		s.sqlAdd(st, interlock.ImpactRead, interlock.Readonly, verb, "")
 	case verb == "CLUSTER", verb == "VACUUM" && findWord(tokens, "FULL") > 0, verb == "REINDEX" &&
@@ -211,9 +211,9 @@ func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 	case verb == "VACUUM" && stringAfter(tokens, "INTO") != "": // a copy of the whole
 		s.Touch(stringAfter(tokens, "INTO"), interlock.Impact{Kind: interlock.ImpactWrite, Via: "sql VACUUM",
 			Traits: []string{fact.TraitDatabase, fact.TraitOverwrite}})
-	case sqlUpkeep[verb]:
+	case sqlUpkeep.Has(verb):
 		s.sqlAdd(st, interlock.ImpactConfigure, interlock.Reversible, verb, "", fact.TraitDatabase)
-	case sqlOthers[verb]:
+	case sqlOthers.Has(verb):
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql " + verb,
 			Reversibility: interlock.Window, Confidence: interlock.Unknown,
 			Traits: []string{fact.TraitUnsupported, fact.TraitDatabase}})
@@ -222,7 +222,7 @@ func (s sqlRun) sqlRest(st *sqlStatement, tokens []sqlToken) {
 			return
 		}
 		confidence := interlock.Inferred // prose, which a database refuses
-		if len(tokens) > 1 && tokens[0].kind == sqlWord && sqlObjects[tokens[1].upper] {
+		if len(tokens) > 1 && tokens[0].kind == sqlWord && sqlObjects.Has(tokens[1].upper) {
 			confidence = interlock.Unknown // a statement of some dialect's own
 		}
 		s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: "sql",
@@ -248,19 +248,19 @@ func (s sqlRun) sqlInner(st *sqlStatement, tokens []sqlToken) (found bool) {
 		if rest[0].kind != sqlWord || rest[0].upper == "" {
 			continue
 		}
-		if sqlHeads[rest[0].upper] && !s.Spend(len(rest)/64+1) {
+		if sqlHeads.Has(rest[0].upper) && !s.Spend(len(rest)/64+1) {
 			s.Unknown("sql", fact.TraitWork)
 			return true
 		}
 		next := sqlUpper(rest, 1)
-		if i > 0 && sqlOpened[rest[0].upper] && sqlOpeners[tokens[i-1].upper] && next != "FUNCTION" && next != "PROCEDURE" &&
+		if i > 0 && sqlOpened.Has(rest[0].upper) && sqlOpeners.Has(tokens[i-1].upper) && next != "FUNCTION" && next != "PROCEDURE" &&
 			next != "ON" && (i < 2 || !tokens[i-2].is(".")) {
 			s.sqlVerb(st, rest)
 			return true
 		}
 		switch rest[0].upper {
 		case "DROP", "TRUNCATE", "ALTER":
-			if sqlObjects[next] && (i == 0 || !tokens[i-1].is(".") && !tokens[i-1].is(",")) {
+			if sqlObjects.Has(next) && (i == 0 || !tokens[i-1].is(".") && !tokens[i-1].is(",")) {
 				s.sqlVerb(st, rest)
 				return true
 			}

@@ -248,7 +248,7 @@ func (r *sqlReader) word() {
 		return
 	}
 	upper := strings.ToUpper(text)
-	if len(text) >= 4 && unevenCase(text) && (sqlHeads[upper] || sqlUneven[upper]) {
+	if len(text) >= 4 && unevenCase(text) && (sqlHeads.Has(upper) || sqlUneven.Has(upper)) {
 		r.odd.hidden = true
 	}
 	if last := len(r.tokens) - 1; r.glued && last >= 0 && r.tokens[last].kind == sqlWord && r.joins(last, upper) {
@@ -264,11 +264,11 @@ func (r *sqlReader) word() {
 func (r *sqlReader) joins(last int, upper string) bool {
 	left := r.tokens[last].upper
 	joined := left + upper
-	if sqlHeads[joined] {
-		return !sqlHeads[upper] || !sqlHeads[left]
+	if sqlHeads.Has(joined) {
+		return !sqlHeads.Has(upper) || !sqlHeads.Has(left)
 	}
 	first := last == 0 || r.tokens[last-1].is(";")
-	return first && !sqlHeads[left] && (sqlOthers[joined] || sqlUpkeep[joined] || sqlReads[joined] || joined == "REASSIGN" ||
+	return first && !sqlHeads.Has(left) && (sqlOthers.Has(joined) || sqlUpkeep.Has(joined) || sqlReads.Has(joined) || joined == "REASSIGN" ||
 		joined == "SECURITY")
 }
 
@@ -326,7 +326,7 @@ var sqlHeads = lex.Set([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "DROP", 
 // startsLikeSQL reports whether text begins with a verb of SQL.
 func startsLikeSQL(text string) bool {
 	tokens, _ := sqlTokens(text[:min(len(text), 256)], false)
-	return len(tokens) > 0 && sqlHeads[tokens[0].upper]
+	return len(tokens) > 0 && sqlHeads.Has(tokens[0].upper)
 }
 
 // endsAfterName reports whether tokens are names and nothing that a sentence would go on with.

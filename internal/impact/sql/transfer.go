@@ -125,7 +125,7 @@ func (s sqlRun) sqlAttach(path string) {
 	path, _, _ = strings.Cut(path, "?")
 	i := interlock.Impact{Kind: interlock.ImpactWrite, Via: "sql ATTACH", Traits: []string{fact.TraitDatabase}}
 	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
-	if dot := strings.LastIndexByte(name, '.'); dot > 0 && sqlScripts[name[dot+1:]] {
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 && sqlScripts.Has(name[dot+1:]) {
 		i.Traits = append(i.Traits, fact.TraitRemote, fact.TraitOverwrite)
 		i.Reach, i.Reversibility = interlock.ReachSystem, interlock.Irreversible
 	} else if p := s.Place(path); p.Reach != interlock.ReachWorkspace {

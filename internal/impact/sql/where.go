@@ -43,7 +43,7 @@ func sqlClausesOf(tokens []sqlToken) (c sqlParts) {
 		case t.upper == "WHERE" && whereAt < 0:
 			finishOn(i)
 			whereAt = i
-		case whereAt >= 0 && whereEnd < 0 && sqlWhereEnds[t.upper]:
+		case whereAt >= 0 && whereEnd < 0 && sqlWhereEnds.Has(t.upper):
 			whereEnd = i
 		}
 		switch t.upper {
@@ -146,7 +146,7 @@ func (s sqlRun) truth(condition []sqlToken, target string) (sqlTruth, bool) {
 	v := p.condition()
 	rest := p.peek()
 	if p.bad || p.at < len(condition) &&
-		!(rest.kind == sqlWord && (sqlHeads[rest.upper] || sqlReads[rest.upper] || rest.upper == "ELSE")) {
+		!(rest.kind == sqlWord && (sqlHeads.Has(rest.upper) || sqlReads.Has(rest.upper) || rest.upper == "ELSE")) {
 		return v.truth, false
 	}
 	return v.truth, true

@@ -135,7 +135,7 @@ func FuzzWhere(f *testing.F) {
 			return
 		}
 		for _, last := range tokens {
-			if last.kind == sqlWord && (sqlHeads[last.upper] || sqlReads[last.upper] || last.upper == "ELSE") { // another statement behind
+			if last.kind == sqlWord && (sqlHeads.Has(last.upper) || sqlReads.Has(last.upper) || last.upper == "ELSE") { // another statement behind
 				return
 			}
 		}

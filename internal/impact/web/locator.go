@@ -41,7 +41,7 @@ func ReadsLocator(w *place.World, locator, via string) bool {
 		if p.Reach == interlock.ReachSelf || fact.HasTrait(p.Traits, fact.TraitSecret) ||
 			fact.HasTrait(p.Traits, fact.TraitEnvironment) || fact.HasTrait(p.Traits, fact.TraitDevice) {
 			kind := interlock.ImpactRead
-			if scheme, _, _ := SplitScheme(locator); p.Reach == interlock.ReachSelf && connects[scheme] {
+			if scheme, _, _ := SplitScheme(locator); p.Reach == interlock.ReachSelf && connects.Has(scheme) {
 				kind = interlock.ImpactWrite // who connects to something does more than look at it
 			}
 			w.Touch(path, interlock.Impact{Kind: kind, Via: via})
@@ -172,7 +172,7 @@ func secretStore(w *place.World, locator string) string {
 	subjects := w.Know.ToolTable().Subjects
 	words := lex.NameWords(scheme)
 	for _, word := range words {
-		if subjects[word] == "secret" || secretStores[word] {
+		if subjects[word] == "secret" || secretStores.Has(word) {
 			return locator
 		}
 		if (word == "env" || word == "environ" || word == "environment") &&
@@ -181,11 +181,11 @@ func secretStore(w *place.World, locator string) string {
 		}
 	}
 	for _, word := range words {
-		if !cloudSchemes[word] {
+		if !cloudSchemes.Has(word) {
 			continue
 		}
 		for part := range strings.SplitSeq(rest, "/") {
-			if low := strings.ToLower(part); subjects[low] == "secret" || secretStores[low] {
+			if low := strings.ToLower(part); subjects[low] == "secret" || secretStores.Has(low) {
 				return locator
 			}
 		}
