@@ -106,6 +106,10 @@ rpc                                                     < mcpaql, mcpgateway, up
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest, webpush                             < console
+admission, judgments, replay                            < console/render
+console/render                                          < console/stats
+identity                                                < console/signin
+console/stats, console/signin                           < console
 replay                                                  < console, httpapi
 ledger                                                  < otlp
 go.opentelemetry.io/proto/slim/otlp                     < otlp
@@ -382,7 +386,8 @@ func TestThePictureIsOfTheHouse(t *testing.T) {
 		}
 	}
 	for name, rule := range rules {
-		if slices.Contains(rule.direct, "admission") && !named[name] {
+		door, _, _ := strings.Cut(name, "/") // a door may have rooms of its own
+		if slices.Contains(rule.direct, "admission") && !named[door] {
 			t.Errorf("%s is a door, and the picture of an action's way does not have it", name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -286,7 +287,7 @@ type Config struct {
 	// optional: the file that stops everything; without it only the ledger does
 	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
-	Uses func(c *Case, d interlock.Decision, now time.Time) []Use
+	Uses func(p interlock.Proposal, d interlock.Decision, now time.Time) []Use
 	// optional: who is asked whether an action that no gate denies breaks the ground rules; all but the first only where much depends on
 	// it. Without one nothing passes under a profile that wants a judge's Allow
 	Judges    []interlock.Judge
@@ -323,6 +324,11 @@ type Admission struct {
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked
 
 	overseen atomic.Int64 // when it was last looked for orchestrations that take too long, in unix nanoseconds
+
+	handlers map[interlock.Verb]deed                // what orders do, by their verb
+	permit   func(context.Context, *carrying) error // says whether the council lets an order be carried out, where that takes it
+	declared func(context.Context, *force) error    // declares rules in the log before anything is decided under them
+	unread   func(context.Context) error            // is told that the operator's rules can't be used
 
 	executions executions
 	bases      bases
@@ -374,7 +380,20 @@ func New(c Config) (*Admission, error) {
 	if c.Candidate != nil {
 		a.shadow = newShadow(a)
 	}
+	a.handlers, a.permit, a.declared, a.unread = a.orders(), a.byCouncil, a.declareForce, a.rulesUnread
 	return a, nil
+}
+
+// orders lists what each verb does. Replays have their own: several orders make one.
+func (a *Admission) orders() map[interlock.Verb]deed {
+	all := a.governanceOrders()
+	for _, rows := range []map[interlock.Verb]deed{a.containmentOrders(), a.pinningOrders(), a.judgingOrders(), a.runsOrders()} {
+		maps.Copy(all, rows)
+	}
+	promote := all[interlock.VerbPromoteRules]
+	promote.after = a.shadow.changed
+	all[interlock.VerbPromoteRules] = promote
+	return all
 }
 
 // Close closes the store after what is under way has been committed.

@@ -90,7 +90,7 @@ func TestWhatCounts(t *testing.T) {
 		h := newHouse(t, atTier(t, 2), func(conf *admission.Config) {
 			conf.Mode = c.mode
 			if name == "a limit" {
-				conf.Uses = func(*admission.Case, interlock.Decision, time.Time) []admission.Use {
+				conf.Uses = func(interlock.Proposal, interlock.Decision, time.Time) []admission.Use {
 					return []admission.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "n", Take: 1}, Objects: func(*ledger.Met) interlock.Finding {
 						return interlock.Finding{Gate: "limit", Rule: "limit.n", Layer: 3, Verdict: interlock.Deny, Reason: "none is left"}
 					}}}

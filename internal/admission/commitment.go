@@ -227,7 +227,7 @@ func readCommitment(o interlock.Order) []ledger.Ref {
 	return []ledger.Ref{key(ledger.Commitment, o.Subject)}
 }
 
-func findCommitment(_ *Admission, c *carrying) error {
+func findCommitment(c *carrying) error {
 	was, there := c.standing.Committed(c.Subject)
 	switch {
 	case !there:

@@ -182,7 +182,7 @@ func readIntake(interlock.Order) []ledger.Ref {
 }
 
 // findIntake refuses orders about anything else than intake, and those that would change nothing.
-func findIntake(_ *Admission, c *carrying) error {
+func findIntake(c *carrying) error {
 	_, paused := c.standing.Others[ledger.Hold][ledger.IntakeName]
 	switch {
 	case c.Subject != interlock.PauseSubject:

@@ -89,7 +89,7 @@ func (a *Admission) renewed(ctx context.Context, have *force, renewal Renewal) (
 	if made.Rules.Digest() == have.Rules.Digest() && made.Ordered == have.Ordered {
 		return &next, nil
 	}
-	return made, a.declareForce(ctx, made)
+	return made, a.declared(ctx, made)
 }
 
 // keepRules records that the operator's rules can't be used, and that those of before stay in force.
@@ -107,7 +107,7 @@ func (a *Admission) keepRules(ctx context.Context, cause error) error {
 	if _, err := a.config.Store.Commit(ctx, change); err != nil {
 		return err
 	}
-	return a.rulesUnread(ctx)
+	return a.unread(ctx)
 }
 
 // lookWithin bounds how long whoever only wants to know the rules waits for them to be put into force.

@@ -58,7 +58,7 @@ func (a *Admission) grant(ctx context.Context, c *carrying) error {
 		auditlog.GrantRecord{Grant: g})
 }
 
-func findGrant(_ *Admission, c *carrying) error {
+func findGrant(c *carrying) error {
 	if _, known := c.standing.Grants[c.Subject]; !known {
 		return interlock.Errorf(interlock.CodeNotFound, "id", "no standing grant has this id")
 	}

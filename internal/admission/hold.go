@@ -127,7 +127,7 @@ func (a *Admission) hold(ctx context.Context, fresh []ledger.HoldBody, refs []le
 func readHold(o interlock.Order) []ledger.Ref { return []ledger.Ref{key(ledger.Hold, o.Subject)} }
 
 // findHold finds the hold that an order is to clear.
-func findHold(_ *Admission, c *carrying) error {
+func findHold(c *carrying) error {
 	if c.Subject == ledger.KillName {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "a stop of everything ends by: interlock kill release")
 	}
@@ -150,7 +150,7 @@ func findHold(_ *Admission, c *carrying) error {
 }
 
 // findHoldable refuses an order to hold what is none of what can be held, or is held already.
-func findHoldable(_ *Admission, c *carrying) error {
+func findHoldable(c *carrying) error {
 	if scope, _, ok := ledger.HoldOf(c.Subject); !ok || len(c.Subject) > 200 {
 		return interlock.Errorf(interlock.CodeInvalid, "subject",
 			"is no name of what can be held, such as ruleset:sha256:..., manifest:sha256:... or event:ID; this names %.20q", string(scope))

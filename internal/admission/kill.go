@@ -182,7 +182,7 @@ func readKill(interlock.Order) []ledger.Ref {
 }
 
 // findKill refuses orders about something else than everything, to stop in a way that nobody knows, or to end what does not stand.
-func findKill(a *Admission, c *carrying) error {
+func (a *Admission) findKill(c *carrying) error {
 	if c.Subject != interlock.KillSubject {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "only %s is stopped; this names %.40q", interlock.KillSubject, c.Subject)
 	}

@@ -23,62 +23,13 @@ type deed struct {
 	// reads names what the order is about, besides its operator; agents and challenges among it bring their operators along
 	reads func(o interlock.Order) []ledger.Ref
 	// find looks it up and says whose freedom the order is about, before anything of the order is checked; nil: nothing to find
-	find func(a *Admission, c *carrying) error
+	find func(c *carrying) error
 	// do adds what the order does to the change, with its event
-	do func(a *Admission, ctx context.Context, c *carrying) error
+	do func(ctx context.Context, c *carrying) error
 	// last does what is left to do once the order is durable; nil: nothing is
-	last func(a *Admission) error
+	last func() error
 	// after is told that it was tried; nil: nobody has to know
-	after func(a *Admission)
-}
-
-// deeds lists what each verb does. Replays have their own: several orders make one.
-func deeds() map[interlock.Verb]deed {
-	return map[interlock.Verb]deed{
-		interlock.VerbUnblock:          {reads: readChallenge, find: findChallenge, do: (*Admission).unblock},
-		interlock.VerbNewCode:          {reads: readChallenge, find: findChallenge, do: (*Admission).newCode},
-		interlock.VerbPromote:          {reads: readAgent, find: (*Admission).findAgent, do: (*Admission).changeTrust},
-		interlock.VerbDemote:           {reads: readAgent, find: (*Admission).findAgent, do: (*Admission).changeTrust},
-		interlock.VerbGrant:            {reads: readStanding, find: (*Admission).findGranted, do: (*Admission).grant},
-		interlock.VerbEndGrant:         {reads: readEnded, find: findGrant, do: (*Admission).endGrant},
-		interlock.VerbSuppress:         {reads: readStanding, find: (*Admission).findSuppressed, do: (*Admission).suppress},
-		interlock.VerbLift:             {reads: readEnded, find: findSuppression, do: (*Admission).lift},
-		interlock.VerbApproveTool:      {reads: readPins, do: (*Admission).changePins},
-		interlock.VerbQuarantineTool:   {reads: readPins, do: (*Admission).changePins},
-		interlock.VerbSignTools:        {reads: readPins, do: (*Admission).signPins},
-		interlock.VerbAddOperator:      {reads: readPeople, do: (*Admission).addOperator},
-		interlock.VerbChangeOperator:   {reads: readPeople, do: (*Admission).changeOperator},
-		interlock.VerbAddAgent:         {reads: readPeople, do: (*Admission).addAgent},
-		interlock.VerbRevoke:           {reads: readPeople, do: (*Admission).revoke},
-		interlock.VerbWeakKeys:         {reads: readWeakKeys, do: (*Admission).setWeakKeys},
-		interlock.VerbRequest:          {reads: readAsked, do: (*Admission).requestAction},
-		interlock.VerbVote:             {reads: readVoted, find: findVoted, do: (*Admission).vote},
-		interlock.VerbWithdraw:         {reads: readAction, find: findAction, do: (*Admission).withdraw},
-		interlock.VerbExecute:          {reads: readAction, find: findAction, do: (*Admission).execute},
-		interlock.VerbPause:            {reads: readIntake, find: findIntake, do: (*Admission).pauseIntake},
-		interlock.VerbResume:           {reads: readIntake, find: findIntake, do: (*Admission).resumeIntake},
-		interlock.VerbMend:             {find: (*Admission).findMend, do: (*Admission).mend},
-		interlock.VerbReadSealed:       {do: (*Admission).readSealed},
-		interlock.VerbHold:             {reads: readHold, find: findHoldable, do: (*Admission).reportIncident},
-		interlock.VerbClearHold:        {reads: readHold, find: findHold, do: (*Admission).clearHold},
-		interlock.VerbTriage:           {do: (*Admission).triage},
-		interlock.VerbKill:             {reads: readKill, find: findKill, do: (*Admission).orderKill},
-		interlock.VerbReleaseKill:      {reads: readKill, find: findKill, do: (*Admission).releaseKill, last: (*Admission).killReleased},
-		interlock.VerbTightenPhase:     {reads: readMoved, find: findActor, do: (*Admission).tightenPhase},
-		interlock.VerbLoosenPhase:      {reads: readMoved, find: findActor, do: (*Admission).loosenPhase},
-		interlock.VerbRootCause:        {reads: readMoved, find: findActor, do: (*Admission).nameCause},
-		interlock.VerbSecond:           {reads: readSeconded, do: (*Admission).second},
-		interlock.VerbTripBreaker:      {reads: readMoved, find: findActor, do: (*Admission).tripBreaker},
-		interlock.VerbResetBreaker:     {reads: readMoved, find: findActor, do: (*Admission).resetBreaker},
-		interlock.VerbBeginRollback:    {reads: readRollback, find: findRollback, do: (*Admission).beginRollback},
-		interlock.VerbTellRollback:     {reads: readRollbackStep, find: findRollbackStep, do: (*Admission).tellStep},
-		interlock.VerbChangeRun:        {reads: readChangedRun, find: findChangedRun, do: (*Admission).changeRun},
-		interlock.VerbUnlockCommitment: {reads: readCommitment, find: findCommitment, do: (*Admission).unlockCommitment},
-		interlock.VerbAdoptRules:       {do: (*Admission).adoptRules},
-		interlock.VerbAdoptGround:      {do: (*Admission).adoptGround},
-		interlock.VerbAdoptSettings:    {reads: readSettingsOrder, do: (*Admission).adoptSettings},
-		interlock.VerbPromoteRules:     {do: (*Admission).promoteRules, after: func(a *Admission) { a.shadow.changed() }},
-	}
+	after func()
 }
 
 // Carried is what came of an order.
@@ -111,7 +62,7 @@ func (a *Admission) CarryOut(ctx context.Context, given quorum.Given, only ...in
 			interlock.Errorf(interlock.CodeInvalid, "verb", "this order is for something else than %s", words(only)))
 	}
 	verb, _ := quorum.VerbOf(given.Verb)
-	deed, known := deeds()[given.Verb]
+	deed, known := a.handlers[given.Verb]
 	var c *carrying
 	receipt, err := a.commitOn(ctx, false, a.orderGround(deed, given), func(standing ledger.Standing) (ledger.Change, error) {
 		c = &carrying{Given: given, standing: standing, now: a.config.Now().UTC(),
@@ -123,7 +74,7 @@ func (a *Admission) CarryOut(ctx context.Context, given quorum.Given, only ...in
 		return c.change, err
 	})
 	if deed.after != nil {
-		deed.after(a)
+		deed.after()
 	}
 	if about := given.Subject; err != nil {
 		if verb.Stands {
@@ -133,7 +84,7 @@ func (a *Admission) CarryOut(ctx context.Context, given quorum.Given, only ...in
 	}
 	c.done.Receipt = receipt
 	if deed.last != nil {
-		err = deed.last(a)
+		err = deed.last()
 	}
 	return c.done, err
 }
@@ -144,7 +95,7 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 		return interlock.Errorf(interlock.CodeInvalid, "reason", "say why, for the record")
 	}
 	if deed.find != nil {
-		if err := deed.find(a, c); err != nil {
+		if err := deed.find(c); err != nil {
 			return err
 		}
 	}
@@ -154,10 +105,10 @@ func (a *Admission) carry(ctx context.Context, verb quorum.Verb, deed deed, c *c
 	if err := a.mayBeWeak(ctx, c.Weak); err != nil {
 		return err
 	}
-	if err := a.byCouncil(ctx, c); err != nil {
+	if err := a.permit(ctx, c); err != nil {
 		return err
 	}
-	if err := deed.do(a, ctx, c); err != nil {
+	if err := deed.do(ctx, c); err != nil {
 		return err
 	}
 	if len(c.steps) > 0 { // that it was begun stands before what it did, and that it ended behind

@@ -72,7 +72,7 @@ func readMoved(o interlock.Order) []ledger.Ref {
 }
 
 // findActor finds whose phase or breaker an order is about, and whose freedom that is.
-func findActor(_ *Admission, c *carrying) error {
+func findActor(c *carrying) error {
 	name, what := c.Subject, "agent:NAME, type:NAME, run:NAME, system:all or layer:gates, judge or people"
 	if c.Verb == interlock.VerbTripBreaker || c.Verb == interlock.VerbResetBreaker {
 		name, what = ledger.HoldName(ledger.HoldBreaker, c.Subject), "agent:NAME or type:NAME"

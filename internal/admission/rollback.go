@@ -101,7 +101,7 @@ func readRollback(o interlock.Order) []ledger.Ref {
 }
 
 // findRollback refuses an order that is about nothing.
-func findRollback(a *Admission, c *carrying) error {
+func (a *Admission) findRollback(c *carrying) error {
 	if a.config.Planner == nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "rollback", "this program can't read the log")
 	}
@@ -294,7 +294,7 @@ func readRollbackStep(o interlock.Order) []ledger.Ref {
 }
 
 // findRollbackStep finds the step that an order tells the end of.
-func findRollbackStep(_ *Admission, c *carrying) error {
+func findRollbackStep(c *carrying) error {
 	id, n, ok := stepOf(c.Subject)
 	if !ok {
 		return interlock.Errorf(interlock.CodeInvalid, "subject", "name a rollback and one of its steps, such as rb_0123456789abcdef/3")

@@ -104,7 +104,7 @@ func TestManyUseUpOneCounter(t *testing.T) {
 	const room, callers = 7, 200
 	var met atomic.Int64
 	limited := func(c *admission.Config) {
-		c.Uses = func(p *admission.Case, _ interlock.Decision, _ time.Time) []admission.Use {
+		c.Uses = func(p interlock.Proposal, _ interlock.Decision, _ time.Time) []admission.Use {
 			return []admission.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "calls of " + p.Requester.Agent, Take: 1},
 				Objects: func(m *ledger.Met) interlock.Finding {
 					met.Add(1)

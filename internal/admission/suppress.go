@@ -34,7 +34,7 @@ func (a *Admission) suppress(_ context.Context, c *carrying) error {
 		auditlog.SuppressionRecord{Suppression: s})
 }
 
-func findSuppression(_ *Admission, c *carrying) error {
+func findSuppression(c *carrying) error {
 	if _, known := c.standing.Suppressions[c.Subject]; !known {
 		return interlock.Errorf(interlock.CodeNotFound, "id",
 			"no suppression has this id; `interlock rules suppressions` lists them")

@@ -147,7 +147,7 @@ func readChangedRun(o interlock.Order) []ledger.Ref {
 }
 
 // findChangedRun finds the run that an order is about: it is its agent's freedom.
-func findChangedRun(_ *Admission, c *carrying) error {
+func findChangedRun(c *carrying) error {
 	run, found := runNamed(c.standing, c.Subject)
 	if !found {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "no open run has this name; `interlock runs` lists them")
@@ -169,7 +169,7 @@ func runNamed(standing ledger.Standing, id string) (interlock.Run, bool) {
 func (a *Admission) changeRun(ctx context.Context, c *carrying) error {
 	run, found := runNamed(c.standing, c.Subject)
 	if !found {
-		return findChangedRun(a, c)
+		return findChangedRun(c)
 	}
 	if accepted, is := strings.CutPrefix(c.Detail, detailAccept); is {
 		return a.acceptConstraints(c, run, interlock.Digest(accepted))

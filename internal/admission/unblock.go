@@ -14,7 +14,7 @@ func readChallenge(o interlock.Order) []ledger.Ref {
 }
 
 // findChallenge finds the challenge that an order is about. The order is about the freedom of whom it binds.
-func findChallenge(_ *Admission, c *carrying) error {
+func findChallenge(c *carrying) error {
 	challenge, stands := c.standing.Challenges[c.Subject]
 	if !stands || !challenge.Ended.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "subject",

@@ -33,7 +33,7 @@ func (a *Admission) uses(p *Case, d interlock.Decision, goesOn bool, now time.Ti
 		return
 	}
 	if a.config.Uses != nil {
-		for _, u := range a.config.Uses(p, d, now) {
+		for _, u := range a.config.Uses(p.Proposal, d, now) {
 			if !p.met[u.Spend] {
 				p.using = append(p.using, u)
 			}

@@ -19,7 +19,7 @@ func readVoted(o interlock.Order) []ledger.Ref {
 }
 
 // findVoted finds what a vote is about: a request for an act of governance, or a question of an agent's that takes the council.
-func findVoted(_ *Admission, c *carrying) error {
+func findVoted(c *carrying) error {
 	if r, is := c.standing.Action(c.Subject); is {
 		if r.Status != interlock.ActionPending {
 			return interlock.Errorf(interlock.CodeConflict, "request", "the request is %s already", r.Status)
@@ -226,7 +226,7 @@ func readAction(o interlock.Order) []ledger.Ref {
 	return append(everybody(), key(ledger.ActionRequest, o.Subject))
 }
 
-func findAction(_ *Admission, c *carrying) error {
+func findAction(c *carrying) error {
 	if _, is := c.standing.Action(c.Subject); !is {
 		return interlock.Errorf(interlock.CodeNotFound, "request", "no request has this id; `interlock request list` shows them")
 	}

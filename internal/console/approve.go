@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,9 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/console/render"
+	"interlock/internal/console/signin"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -25,7 +29,7 @@ type asking struct {
 	Decision  *interlock.Decision // that left it behind; nil where the log holds none
 	Tried     *interlock.DryRun   // what it did in a throw-away copy; nil where it was not tried
 	Digest    interlock.Digest    // of the display, as it stands in the statement
-	Changes   []editLine          // a file edit, line by line
+	Changes   []render.EditLine   // a file edit, line by line
 	Statement string              // the exact text a yes signs
 	Hash      string              // of it, base64url, for the script
 	Untried   string              // why a yes would not count yet: a rule wants a dry run first
@@ -43,7 +47,7 @@ type signing struct {
 func (c *Console) signing(r *http.Request, challenge []byte) signing {
 	v := c.visitor(r)
 	s := signing{Host: c.host, Challenge: base64.RawURLEncoding.EncodeToString(challenge), Witness: witnessed(v)}
-	for _, passkey := range v.operator.Passkeys {
+	for _, passkey := range v.Operator.Passkeys {
 		if passkey.RelyingID == c.host {
 			s.Passkeys = strings.TrimSpace(s.Passkeys + " " + passkey.ID)
 		}
@@ -56,7 +60,7 @@ func (c *Console) shown(r *http.Request, request interlock.ApprovalRequest, stan
 	operator, _ := c.operator(r)
 	run, untried := c.tried(r, &request)
 	statement := quorum.Statement(request, interlock.Allow, operator.Name)
-	one := asking{ApprovalRequest: request, Digest: quorum.DisplayDigest(request.Display), Changes: editOf(request.Display),
+	one := asking{ApprovalRequest: request, Digest: quorum.DisplayDigest(request.Display), Changes: render.EditOf(request.Display),
 		Statement: statement,
 		Hash:      base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(statement))}
 	one.Tried, one.Untried = run, untried
@@ -105,7 +109,7 @@ func (c *Console) requestPage(w http.ResponseWriter, r *http.Request) {
 	}
 	page := requested{Lived: request.Status == interlock.RequestPending}
 	if c.may(r, reading) {
-		page.proposed = takeApart(request.Display)
+		page.Proposed = render.TakeApart(request.Display)
 		if page.Similar, err = c.similar(r.Context(), request); err != nil {
 			c.fail(w, r, err)
 			return
@@ -130,8 +134,8 @@ var errNoRequest = interlock.Errorf(interlock.CodeNotFound, "id", "no request th
 type requested struct {
 	signing
 	asking
-	proposed
-	Similar precedent
+	render.Proposed
+	Similar render.Precedent
 	Event   string // of the decision behind it
 	Lived   bool   // it can still be answered
 }
@@ -268,7 +272,7 @@ func (c *Console) gone(r *http.Request, id string) error {
 	case !found:
 		return errNoRequest
 	}
-	return interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it is %s", became(&request))
+	return interlock.Errorf(interlock.CodeNotFound, "id", "no request that waits has this id: it is %s", render.Became(&request))
 }
 
 // verb reads which answer a form gives. A question back is a no that says what is missing: the agent reads the reason, and
@@ -295,7 +299,7 @@ func verb(r *http.Request) (interlock.Verdict, string, error) {
 // witnessed reports whether this server's word for a session is enough for what lets more happen than before. It is not where
 // the session began with a passkey: there the passkey is at hand, and whoever comes with the cookie alone may have taken it.
 // Browsers send a cookie of localhost to every port of it, so an agent's own page could get one.
-func witnessed(v visitor) bool { return v.session.Method != interlock.MethodPasskey }
+func witnessed(v signin.Visitor) bool { return v.Session.Method != interlock.MethodPasskey }
 
 // sign fills in what proves statements: the passkey's signature over all of them, or, where the form brings none, the word
 // of this server that the session made each.
@@ -320,15 +324,15 @@ func (c *Console) sign(r *http.Request, statements []string, loosens bool,
 	if loosens && !witnessed(v) {
 		err := interlock.Errorf(interlock.CodeUnauthorized, "assertion",
 			"you came in with a passkey, so this takes its signature; without script, come in by `interlock operator login`")
-		c.alert(r, v.operator.Name, err)
+		c.alert(r, v.Operator.Name, err)
 		return err
 	}
 	for i, statement := range statements {
-		signature, err := c.config.Attest(interlock.MethodSession, v.session.ID, statement)
+		signature, err := c.config.Attest(interlock.MethodSession, v.Session.ID, statement)
 		if err != nil {
 			return fmt.Errorf("attesting an answer: %w", err)
 		}
-		fill(i, interlock.MethodSession, v.session.ID, signature)
+		fill(i, interlock.MethodSession, v.Session.ID, signature)
 	}
 	return nil
 }
@@ -368,4 +372,31 @@ func codeOf(err error) interlock.Code {
 		return refusal.Code
 	}
 	return ""
+}
+
+// similar finds questions of the past that are like one: the same rule, and the same sort of action.
+func (c *Console) similar(ctx context.Context, to interlock.ApprovalRequest) (render.Precedent, error) {
+	newest, err := admission.RequestsWith(ctx, c.config.Backend, "", render.SimilarLooked)
+	if err != nil {
+		return render.Precedent{}, err
+	}
+	like := render.TakeApart(to.Display)
+	var found render.Precedent
+	for i := range newest {
+		one := &newest[i]
+		if one.ID == to.ID || one.Rule != to.Rule || render.TakeApart(one.Display).Like() != like.Like() {
+			continue
+		}
+		found.All++
+		switch one.Status {
+		case interlock.RequestApproved, interlock.RequestSpent:
+			found.Yes++
+		case interlock.RequestDenied:
+			found.No++
+		}
+		if len(found.Rows) < render.SimilarListed {
+			found.Rows = append(found.Rows, *one)
+		}
+	}
+	return found, nil
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 )
 
@@ -32,8 +34,8 @@ func searchOf(query url.Values) (search, error) {
 	s := search{Event: strings.TrimSpace(query.Get("event")), Type: query.Get("type"), Actor: query.Get("actor"),
 		Run: query.Get("run"), Text: query.Get("q"), Before: -1}
 	for _, field := range [][2]string{{"event", s.Event}, {"actor", s.Actor}, {"run", s.Run}, {"q", s.Text}} {
-		if len(field[1]) > maxFilter {
-			return s, interlock.Errorf(interlock.CodeInvalid, field[0], "is longer than %d bytes", maxFilter)
+		if len(field[1]) > render.MaxFilter {
+			return s, interlock.Errorf(interlock.CodeInvalid, field[0], "is longer than %d bytes", render.MaxFilter)
 		}
 	}
 	if s.Type != "" && !slices.Contains(interlock.EventTypes(), interlock.EventType(s.Type)) {
@@ -44,23 +46,6 @@ func searchOf(query url.Values) (search, error) {
 		return s, err
 	}
 	return s, indexed(query, "before", &s.Before)
-}
-
-// instant reads a time as browsers send it, in UTC.
-func instant(name, text string, into *time.Time) error {
-	if text == "" {
-		return nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, "2006-01-02"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			if name == "until" && layout == "2006-01-02" {
-				at = at.AddDate(0, 0, 1) // that day is meant whole
-			}
-			*into = at
-			return nil
-		}
-	}
-	return interlock.Errorf(interlock.CodeInvalid, name, "%.40q is no time such as 2026-03-01T10:00", text)
 }
 
 func (s search) query() url.Values {
@@ -79,7 +64,7 @@ func (s search) holds(e interlock.Entry) (found, over bool) {
 	if s.Type != "" && string(e.Type) != s.Type && s.from.IsZero() {
 		return false, false
 	}
-	raw := bytes.Trim(quoted("", s.Text), `"`) // as the text is spelled in an event
+	raw := bytes.Trim(render.Quoted("", s.Text), `"`) // as the text is spelled in an event
 	if s.Text != "" && s.from.IsZero() && plain(raw) && !containsFold(e.Body, string(raw)) {
 		return false, false
 	}
@@ -95,7 +80,7 @@ func (s search) holds(e interlock.Entry) (found, over bool) {
 	case s.Type != "" && string(event.Type) != s.Type, !s.to.IsZero() && event.Recorded.After(s.to), s.Actor != "" &&
 		!within(event.Actor, s.Actor):
 		return false, false
-	case s.Run != "" && event.Seed != s.Run && !bytes.Contains(e.Body, quoted("run", s.Run)):
+	case s.Run != "" && event.Seed != s.Run && !bytes.Contains(e.Body, render.Quoted("run", s.Run)):
 		return false, false
 	case s.Text != "" && !within(string(e.Body), s.Text) && !bytes.Contains(e.Body, raw):
 		return false, false
@@ -106,19 +91,6 @@ func (s search) holds(e interlock.Entry) (found, over bool) {
 // plain reports whether a text is printable ASCII.
 func plain(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// quoted is a member as it stands in canonical JSON, or a string alone.
-func quoted(name, value string) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // a string always encodes
-	text := bytes.TrimSpace(b.Bytes())
-	if name == "" {
-		return text
-	}
-	return append([]byte(`"`+name+`":`), text...)
 }
 
 // auditPage searches the log from its end.
@@ -152,7 +124,7 @@ func (c *Console) auditPage(w http.ResponseWriter, r *http.Request) {
 			page.Lines = append(page.Lines, c.lineFor(r, e))
 		}
 		ended = over
-		return !over && len(page.Lines) < pageRows
+		return !over && len(page.Lines) < render.PageRows
 	})
 	if err != nil {
 		c.fail(w, r, err)
@@ -161,7 +133,7 @@ func (c *Console) auditPage(w http.ResponseWriter, r *http.Request) {
 	if next > 0 && !ended {
 		older := s.query()
 		older.Set("before", strconv.FormatInt(next, 10))
-		page.Older, page.Searched = address("/audit", older), len(page.Lines) < pageRows
+		page.Older, page.Searched = address("/audit", older), len(page.Lines) < render.PageRows
 	}
 	c.render(w, r, http.StatusOK, "audit.html", "Audit log", page)
 }
@@ -199,7 +171,7 @@ func (c *Console) eventPage(w http.ResponseWriter, r *http.Request) {
 // exportLog sends the whole log as it is now, a line each.
 func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 	format := r.URL.Query().Get("format")
-	render, known := map[string]func(interlock.Entry, string) (json.RawMessage, error){
+	translate, known := map[string]func(interlock.Entry, string) (json.RawMessage, error){
 		"jsonl": nil, "cloudevents": auditlog.CloudEvent, "ocsf": auditlog.OCSF}[format]
 	if !known {
 		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "format", "is jsonl, cloudevents or ocsf"))
@@ -218,15 +190,15 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	out := patient(w) // a whole log may take longer than a page
-	out.extend()
+	out := render.Patient(w) // a whole log may take longer than a page
+	out.Extend()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="interlock-`+format+`.jsonl"`)
 	source := auditlog.UpTo(c.config.Log, head)
-	if render == nil {
+	if translate == nil {
 		err = auditlog.WriteLines(r.Context(), out, source)
 	} else {
-		err = translated(r, out, source, c.config.Facts.Key.Origin(), render)
+		err = translated(r, out, source, c.config.Facts.Key.Origin(), translate)
 	}
 	if err != nil {
 		c.config.Logger.ErrorContext(r.Context(), "an export ended early", "error", err.Error())
@@ -248,10 +220,10 @@ func (c *Console) whole(r *http.Request) error {
 var errBusy = interlock.Errorf(interlock.CodeLimited, "", "the whole log is being read already; wait until that is done")
 
 func translated(r *http.Request, w io.Writer, source auditlog.Source, origin string,
-	render func(interlock.Entry, string) (json.RawMessage, error)) error {
+	translate func(interlock.Entry, string) (json.RawMessage, error)) error {
 	out := bufio.NewWriter(w)
 	err := source.Walk(r.Context(), func(e interlock.Entry) error {
-		text, err := render(e, origin)
+		text, err := translate(e, origin)
 		if err != nil {
 			return err
 		}
@@ -277,10 +249,65 @@ func (c *Console) verifyLog(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	patient(w).extend() // reading took its own time
+	render.Patient(w).Extend() // reading took its own time
 	c.render(w, r, http.StatusOK, "verify.html", "Verification", struct {
 		auditlog.Report
 		Key  string
 		Took time.Duration
 	}{report, c.config.Facts.Key.ID(), c.config.Now().Sub(began).Round(time.Millisecond)})
+}
+
+// A proof is what a page shows, and its script recomputes, of an event's place in the signed log.
+type proof struct {
+	Index  int64
+	Size   int64
+	Leaf   string   // RFC 6962 leaf hash of the event, hexadecimal with "sha256:"
+	Path   []string // the audit path, base64
+	Root   string   // of the signed checkpoint, base64
+	Signed string   // the checkpoint
+	Key    string   // the log's public key
+	Event  string   // the event's bytes, base64; empty where whoever asks may not read them
+	Fault  string   // why the proof does not hold, as this server found; empty if it holds
+}
+
+// prove makes the proof of an entry under the newest checkpoint and checks it as an auditor would.
+func (c *Console) prove(r *http.Request, e interlock.Entry) (proof, auditlog.Proof, error) {
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		return proof{}, auditlog.Proof{}, err
+	}
+	made, err := auditlog.Prove(r.Context(), c.config.Log, head.Checkpoint, e.Index)
+	if err != nil {
+		return proof{}, auditlog.Proof{}, err
+	}
+	p := proof{Index: e.Index, Leaf: auditlog.RecordHash(e.Body), Signed: string(made.Signed), Key: c.config.Facts.Key.String()}
+	for i := range made.Hashes {
+		p.Path = append(p.Path, base64.StdEncoding.EncodeToString(made.Hashes[i][:]))
+	}
+	checkpoint, err := made.Check(c.config.Facts.Key, e.Body)
+	if err != nil {
+		p.Fault = err.Error()
+	}
+	p.Size, p.Root = checkpoint.Size, base64.StdEncoding.EncodeToString(checkpoint.Root[:])
+	if c.may(r, reading) {
+		p.Event = base64.StdEncoding.EncodeToString(e.Body)
+	}
+	return p, made, nil
+}
+
+// receipt sends the proof as a file that `interlock audit check-proof` and other tlog tools read.
+func (c *Console) receipt(w http.ResponseWriter, r *http.Request) {
+	e, err := c.entry(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	_, made, err := c.prove(r, e)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="receipt-`+short(e.ID)+`.txt"`)
+	_, _ = w.Write(made.Text()) // a reader that went away has nothing to miss
 }

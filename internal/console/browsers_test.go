@@ -1,6 +1,10 @@
 package console
 
-import "testing"
+import (
+	"testing"
+
+	"interlock/internal/console/signin"
+)
 
 func TestBrowserName(t *testing.T) {
 	const kit, safari = "AppleWebKit/537.36 (KHTML, like Gecko) ", "AppleWebKit/605.1.15 (KHTML, like Gecko) "
@@ -13,7 +17,7 @@ func TestBrowserName(t *testing.T) {
 		{"TestBrowser/1.0", "TestBrowser/1.0"},
 		{"a browser without a name", ""},
 	} {
-		if got := browserName(test[1]); got != test[0] {
+		if got := signin.BrowserName(test[1]); got != test[0] {
 			t.Errorf("%s\nis called %q, want %q", test[1], got, test[0])
 		}
 	}

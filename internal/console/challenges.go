@@ -8,18 +8,11 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
-
-// A held is a challenge that stands, as a list shows it.
-type held struct {
-	interlock.Challenge
-	Live    bool // a code is in force
-	Failed  int  // wrong answers of this agent within the window
-	Until   time.Time
-	Refused string // why this operator's orders about it would not count
-}
 
 // challengesPage lists the pauses and blocks that stand, newest first, with what may be ordered about them.
 func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
@@ -42,9 +35,9 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 	}
 	now := c.config.Now()
 	operator, _ := c.operator(r)
-	var list []held
+	var list []render.Held
 	for _, challenge := range challenges.Rows {
-		one := held{Challenge: challenge, Live: challenge.CodeHash != "" && now.Before(challenge.Expires)}
+		one := render.Held{Challenge: challenge, Live: challenge.CodeHash != "" && now.Before(challenge.Expires)}
 		attempts := standing.Attempts[ledger.AttemptsKey(challenge.Requester.Agent, challenge.Requester.Principal)]
 		one.Failed = len(attempts.Failed)
 		if now.Before(attempts.Until) {
@@ -63,7 +56,7 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
 	})
 	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks",
-		admission.List[held]{Rows: list, All: challenges.All})
+		admission.List[render.Held]{Rows: list, All: challenges.All})
 }
 
 // grantsPage lists the standing grants.
@@ -93,4 +86,90 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
 	})
 	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", admission.List[one]{Rows: list, All: grants.All})
+}
+
+// probesWithin is how far back seeded errors are counted, as the command line counts them.
+const probesWithin = 90 * 24 * time.Hour
+
+// A seeding is one time that questions with errors were put to operators. Which of the questions that wait they are is not said: whoever
+// sees that answers them knowingly.
+type seeding struct {
+	At      time.Time
+	Event   string
+	Put     int
+	Found   int // answered with a no
+	Missed  int // with a yes
+	Waiting int // or not answered in time
+}
+
+// A probed is what became of seeded errors.
+type probed struct {
+	quorum.Probed
+	Seedings []*seeding
+	Counted  bool
+	Share    int // in percent, of those answered
+}
+
+// probesPage says what seeded errors are for, and offers to count what became of them.
+func (c *Console) probesPage(w http.ResponseWriter, r *http.Request) {
+	c.render(w, r, http.StatusOK, "probes.html", "Seeded errors", probed{})
+}
+
+// countProbes reads the whole log and says how many of the seeded errors were found.
+func (c *Console) countProbes(w http.ResponseWriter, r *http.Request) {
+	if !c.long.TryLock() {
+		c.fail(w, r, errBusy)
+		return
+	}
+	defer c.long.Unlock()
+	page := probed{Counted: true}
+	since, put := c.config.Now().Add(-probesWithin), map[string]*seeding{} // by request
+	var answers []interlock.ApprovalRequest
+	err := c.config.Log.Walk(r.Context(), func(e interlock.Entry) error {
+		switch {
+		case auditlog.Released(&e):
+		case e.Type == interlock.EventProbe:
+			requests, at, err := auditlog.ProbesOf(e)
+			if err != nil || !at.After(since) {
+				return err
+			}
+			one := &seeding{At: at, Event: e.ID, Put: len(requests), Waiting: len(requests)}
+			page.Seedings = append(page.Seedings, one)
+			for _, id := range requests {
+				put[id] = one
+			}
+		case e.Type == interlock.EventApproval:
+			request, approval, err := auditlog.ApprovalOf(e)
+			if err != nil {
+				return err
+			}
+			if one := put[request.ID]; one != nil {
+				one.answered(approval)
+				request.Approval = &approval
+				answers = append(answers, request)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	seeded := 0
+	for _, one := range page.Seedings {
+		seeded += one.Put
+	}
+	page.Probed = quorum.ProbedOf(seeded, answers)
+	page.Share = int(page.Probed.Share*100 + .5)
+	render.Patient(w).Extend() // reading took its own time
+	c.render(w, r, http.StatusOK, "probes.html", "Seeded errors", page)
+}
+
+func (s *seeding) answered(approval interlock.Approval) {
+	s.Waiting--
+	if approval.Verdict == interlock.Allow {
+		s.Missed++
+	} else {
+		s.Found++
+	}
 }

@@ -23,6 +23,9 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/console/signin"
+	"interlock/internal/console/stats"
 	"interlock/internal/identity"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
@@ -69,7 +72,7 @@ type Tokens interface {
 type Config struct {
 	Backend Backend
 	Tokens  Tokens
-	Log     Log
+	Log     stats.Log
 	Verify  quorum.Verifier // checks a login ticket
 	// Attest signs, as the server, that a session made a statement.
 	Attest func(method, subject, statement string) (signature string, err error)
@@ -89,7 +92,7 @@ type Config struct {
 	// Push tells browsers of operators, if they want that, when something waits. Optional.
 	Push *webpush.Sender
 	// Judges says who judges and how they do now, see [Judges]. Optional: nobody does.
-	Judges func(ctx context.Context) (Judges, error)
+	Judges func(ctx context.Context) (render.Judges, error)
 	// Warnings are what is wrong now with what should call Interlock, or with its log. They stand on every page. Optional.
 	Warnings func() []string
 	// Disk is how much room the home has, Latency how long decisions took that this server made. Optional.
@@ -124,11 +127,11 @@ type Console struct {
 	secret   []byte // of this process, for CSRF tokens
 	mux      *http.ServeMux
 	pages    map[string]*template.Template
-	sessions *sessions
-	asked    *questions // what passkeys are asked to sign beside approvals
+	sessions *signin.Sessions
+	asked    *signin.Questions // what passkeys are asked to sign beside approvals
 	attempts *limiter
 	orders   *orders // that were shown and not signed yet
-	counter  *counter
+	counter  *stats.Counter
 	files    func() map[string]packed
 	streams  atomic.Int64
 	long     sync.Mutex // held by whoever reads the whole log
@@ -180,9 +183,9 @@ func New(c Config) (*Console, error) {
 		return nil, err
 	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
-		started: c.Now(), secret: secret, pages: pages, sessions: newSessions(c.Now, c.Random),
-		asked:    newQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
-		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: newCounter(c.Log, c.Now, c.Done, c.Judges != nil),
+		started: c.Now(), secret: secret, pages: pages, sessions: signin.NewSessions(c.Now, c.Random),
+		asked:    signin.NewQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
+		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: stats.NewCounter(c.Log, c.Now, c.Done, c.Judges != nil),
 		files: sync.OnceValue(packStatic)}
 	console.mux = console.routes()
 	return console, nil
@@ -425,6 +428,3 @@ func parsePages(now func() time.Time) (map[string]*template.Template, error) {
 	}
 	return pages, nil
 }
-
-// clock writes a time for people and machines alike.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

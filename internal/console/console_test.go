@@ -26,6 +26,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/console"
+	"interlock/internal/console/render"
 	"interlock/internal/identity"
 	"interlock/internal/identity/passkeytest"
 	"interlock/internal/ledger"
@@ -50,7 +51,7 @@ type house struct {
 	trials  []console.Trial
 	room    console.Space
 	latency console.Latency
-	judges  console.Judges
+	judges  render.Judges
 	noKey   bool // for push messages
 
 	mu    sync.Mutex
@@ -99,7 +100,7 @@ func over(t testing.TB, backend *embedded.Backend) *house {
 		DryRun: func(_ context.Context, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
 			return h.tried[request.ID], nil
 		},
-		Judges: func(context.Context) (console.Judges, error) { return h.judges, nil },
+		Judges: func(context.Context) (render.Judges, error) { return h.judges, nil },
 		Try:    h.try,
 		WhatIf: func(_ context.Context, q replay.Question) (replay.Report, error) { return h.whatIf(q) },
 		Shadow: func(context.Context) (replay.ShadowState, error) { return h.shadow, nil }})

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
@@ -45,7 +46,7 @@ func (c *Console) phasesPage(w http.ResponseWriter, r *http.Request) {
 		Backups  []ledger.HoldBody
 		Breakers []guarded
 		Subject  string // that the form for a stricter phase is filled with
-	}{Tier: c.config.Facts.Rules().Maso().Tier, Phases: phase.Phases()[1:], Subject: shorten(r.URL.Query().Get("on"), maxFilter)}
+	}{Tier: c.config.Facts.Rules().Maso().Tier, Phases: phase.Phases()[1:], Subject: render.Shorten(r.URL.Query().Get("on"), render.MaxFilter)}
 	now := c.config.Now()
 	for _, h := range standing.Holds() {
 		switch h = h.AsOf(now); {
@@ -88,7 +89,7 @@ func (c *Console) contained(r *http.Request, h ledger.HoldBody) contained {
 	case down.Owner && h.Hold.Cause.By == operator.Name:
 		one.Needs = "you named its root cause; another person with the role " + down.Who() + " answers for loosening it"
 	case h.Phase == phase.Contingency && c.config.Now().Before(h.Earliest):
-		one.Needs = "it stays supervised until " + clock(h.Earliest) + ", because it follows an emergency"
+		one.Needs = "it stays supervised until " + render.Clock(h.Earliest) + ", because it follows an emergency"
 	}
 	return one
 }
@@ -159,7 +160,7 @@ func (c *Console) loosening(r *http.Request, standing ledger.Standing, name stri
 	if at < 0 {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "%.80s is in phase %s; there is nothing to loosen", name, phase.Primary.Title())
 	}
-	h, operator := holds[at].AsOf(c.config.Now()), c.visitor(r).operator
+	h, operator := holds[at].AsOf(c.config.Now()), c.visitor(r).Operator
 	_, err := admission.StepBack(&h, d, c.tierOf(r, name), operator.Role)
 	return err
 }

@@ -17,11 +17,11 @@ const maxForm = 256 << 10
 // csrf is the value of the hidden field csrf in every form of this request's browser.
 func (c *Console) csrf(r *http.Request) string {
 	v := c.visitor(r)
-	if v.binding == "" {
+	if v.Binding == "" {
 		return ""
 	}
 	mac := hmac.New(sha256.New, c.secret)
-	mac.Write([]byte(v.binding))
+	mac.Write([]byte(v.Binding))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 

@@ -9,21 +9,23 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/gate"
 	"interlock/internal/ledger"
 )
 
 // A decided is the page of one decision.
 type decided struct {
 	auditlog.Decided
-	Trace     trace
+	Trace     render.Trace
 	Row       row
 	Proof     proof
 	Arguments string // of the action, indented
 	Veiled    bool   // the action's own words are not shown
 	Request   *interlock.ApprovalRequest
-	Words     []word // its input, for the eye
-	Lead      string // what its arguments are about
-	Similar   precedent
+	Words     []render.Word // its input, for the eye
+	Lead      string        // what its arguments are about
+	Similar   render.Precedent
 	Ended     string // what execution did, as reported
 	Wrote     *wrote // what a run in a sandbox wrote, as far as it was recorded
 	Later     []line // events after it that name it or its request
@@ -93,7 +95,7 @@ func (c *Console) decisionPage(w http.ResponseWriter, r *http.Request) {
 func (c *Console) tellAction(r *http.Request, page *decided) (err error) {
 	a := page.Proposal.Action
 	if a.Input != "" {
-		page.Words = markedRaw(a.Input)
+		page.Words = render.MarkedRaw(a.Input)
 	} else if len(a.Arguments) > 0 {
 		page.Lead = summary(a)
 		if a.Kind == interlock.KindTool {
@@ -120,7 +122,7 @@ func (p *decided) outcome(e interlock.Entry) {
 	p.Ended = map[interlock.OutcomeStatus]string{interlock.OutcomeSuccess: "It ran and succeeded", interlock.OutcomeFailure: "It ran and failed",
 		interlock.OutcomeSkipped: "It was not run", interlock.OutcomeUnknown: "It was begun, and how it ended is not known"}[o.Status]
 	if o.Duration > 0 && p.Ended != "" {
-		p.Ended += " in " + inWords(o.Duration)
+		p.Ended += " in " + render.InWords(o.Duration)
 	}
 }
 
@@ -212,4 +214,42 @@ func (d decided) Cites(f interlock.Finding) []int {
 		}
 	}
 	return out
+}
+
+// traced puts together how a decision came about. The record names the gates that objected; the others are those of this version's table.
+func (c *Console) traced(d auditlog.Decided, veiled bool) (t render.Trace) {
+	table := gate.Gates()
+	found := map[string][]interlock.Finding{}
+	for _, f := range d.Decision.Findings {
+		found[f.Gate] = append(found[f.Gate], f)
+	}
+	for _, row := range table {
+		if list := found[row.Name]; len(list) > 0 {
+			t.Gates = append(t.Gates, render.Gated{Name: row.Name, Findings: list})
+		} else if row.Check != nil {
+			t.Silent = append(t.Silent, row.Name)
+		}
+	}
+	for _, f := range d.Decision.Findings { // of a gate that this version knows no more
+		if table.Place(f.Gate) == len(table) && !slices.ContainsFunc(t.Gates, func(g render.Gated) bool { return g.Name == f.Gate }) {
+			t.Gates = append(t.Gates, render.Gated{Name: f.Gate, Findings: found[f.Gate]})
+		}
+	}
+	var wire struct {
+		Second render.VerdictOf `json:"gate_2"`
+	}
+	if json.Unmarshal(d.Event.Payload, &wire) == nil {
+		t.Judge = wire.Second
+	}
+	if veiled {
+		t.Judge.Reason = interlock.GeneralReason(t.Judge.Reason)
+	}
+	for _, taken := range d.Uses {
+		one := render.Charged{Taken: taken}
+		if l, known := c.config.Facts.Rules().Limit(taken.Limit); known {
+			one.Most = l.Most
+		}
+		t.Charged = append(t.Charged, one)
+	}
+	return t
 }

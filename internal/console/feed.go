@@ -12,27 +12,15 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
-)
-
-// Log is what the console reads of the log. It is read from its right end.
-type Log interface {
-	auditlog.Source
-	auditlog.HashRows
-	auditlog.Pages
-}
-
-// The bounds of one page that goes back through the log.
-const (
-	pageRows  = 50
-	pageReads = 4000 // entries one page looks at
-	maxFilter = 200  // bytes of one field of a filter
 )
 
 // back visits entries before an index, newest first, until visit has enough or pageReads were looked at. It returns the
 // index before which a next page goes on; 0 is the beginning of the log.
 func (c *Console) back(ctx context.Context, before int64, visit func(interlock.Entry) bool) (next int64, err error) {
-	for read, chunk := 0, pageRows+14; read < pageReads; chunk = min(chunk*2, 500) {
+	for read, chunk := 0, render.PageRows+14; read < render.PageReads; chunk = min(chunk*2, 500) {
 		entries, err := c.config.Log.Entries(ctx, "", ledger.Before(before, chunk))
 		if err != nil {
 			return 0, fmt.Errorf("reading the log: %w", err)
@@ -67,8 +55,8 @@ func feedFilter(query url.Values) (filter, error) {
 		Text: query.Get("q"), Before: -1}
 	// any order: each is refused alike
 	for name, value := range map[string]string{"agent": f.Agent, "rule": f.Rule, "q": f.Text} {
-		if len(value) > maxFilter {
-			return f, interlock.Errorf(interlock.CodeInvalid, name, "is longer than %d bytes", maxFilter)
+		if len(value) > render.MaxFilter {
+			return f, interlock.Errorf(interlock.CodeInvalid, name, "is longer than %d bytes", render.MaxFilter)
 		}
 	}
 	if f.Verdict != "" {
@@ -200,7 +188,7 @@ type row struct {
 
 // answerOf is what lists call a decision's answer.
 func answerOf(d auditlog.Decided) interlock.Verdict {
-	return shownAnswer(d.Decision.Answer, d.Decision.Verdict, d.Request)
+	return stats.ShownAnswer(d.Decision.Answer, d.Decision.Verdict, d.Request)
 }
 
 // opened reads a decision as this request's operator may see it.
@@ -242,11 +230,10 @@ func rowOf(index int64, d auditlog.Decided) row {
 	return out
 }
 
-// maxSummary is how much of an action a list shows, in characters.
-const maxSummary = 160
-
 // summary is an action on one line.
-func summary(a interlock.Action) string { return shorten(auditlog.ActionLine(a), maxSummary) }
+func summary(a interlock.Action) string {
+	return render.Shorten(auditlog.ActionLine(a), render.MaxSummary)
+}
 
 // feed is what the first page shows.
 type feed struct {
@@ -285,7 +272,7 @@ func (c *Console) feedPage(w http.ResponseWriter, r *http.Request) {
 		before = head.Size // what comes after it, the stream brings
 	}
 	var ended bool
-	page.Rows, before, ended, err = c.decisions(r, f, before, pageRows)
+	page.Rows, before, ended, err = c.decisions(r, f, before, render.PageRows)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -303,7 +290,7 @@ func (c *Console) feedPage(w http.ResponseWriter, r *http.Request) {
 	if before > 0 && !ended {
 		older := f.query()
 		older.Set("before", strconv.FormatInt(before, 10))
-		page.Older, page.Searched = address("/feed", older), len(page.Rows) < pageRows
+		page.Older, page.Searched = address("/feed", older), len(page.Rows) < render.PageRows
 	}
 	page.Empty = len(page.Rows) == 0 && page.Older == "" && f.Before < 0 && len(f.query()) == 0
 	if waiting, err := c.waiting(r.Context()); err == nil {
@@ -340,4 +327,48 @@ func address(path string, query url.Values) string {
 		return path
 	}
 	return path + "?" + query.Encode()
+}
+
+// A line is one event in a list.
+type line struct {
+	Index   int64
+	ID      string
+	Type    interlock.EventType
+	At      time.Time
+	Actor   string
+	Role    string
+	Summary string
+	Path    string             // of its page
+	Answer  *interlock.Verdict // of a decision
+	Damaged string             // why it can't be read; then it has an index only
+}
+
+// lineOf reads an entry for a list.
+func lineOf(e interlock.Entry) line {
+	if auditlog.Released(&e) {
+		return line{Index: e.Index, ID: e.ID, Type: e.Type, Summary: "archived"}
+	}
+	event, err := auditlog.ParseEvent(e.Body)
+	if err != nil {
+		return line{Index: e.Index, ID: e.ID, Type: e.Type, Damaged: err.Error()}
+	}
+	l := line{Index: e.Index, ID: event.ID, Type: event.Type, At: event.Recorded, Actor: event.Actor, Role: event.Role,
+		Path: "/events/" + event.ID, Summary: render.Shorten(auditlog.Telling(event), render.MaxSummary)}
+	if d, err := auditlog.ReadDecision(e); err == nil {
+		answer := answerOf(d)
+		l.Path, l.Answer, l.Summary = "/decisions/"+event.ID, &answer, summary(d.Proposal.Action)
+		if f := d.Decision.Decisive(); f != nil {
+			l.Summary = f.Rule + ": " + l.Summary
+		}
+	}
+	return l
+}
+
+// entry finds the entry that a path names by its event id or its index.
+func (c *Console) entry(r *http.Request) (interlock.Entry, error) {
+	e, err := auditlog.Named(r.Context(), c.config.Log, r.PathValue("id"))
+	if err == nil && auditlog.Released(&e) {
+		err = auditlog.ErrReleased(&e)
+	}
+	return e, err
 }

@@ -3,8 +3,14 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"sort"
+	"time"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -52,7 +58,7 @@ func (c *Console) logCheck(r *http.Request) check {
 	case head.Size > 0 && len(head.Checkpoint) == 0:
 		one.State, one.Says = "bad", "its newest head is not signed"
 	default:
-		one.Says = numbered(int(head.Size), "event", "events") + " under a signed head"
+		one.Says = render.Numbered(int(head.Size), "event", "events") + " under a signed head"
 	}
 	return one
 }
@@ -63,7 +69,7 @@ func (c *Console) hookCheck() check {
 	if c.config.Warnings == nil {
 		one.State, one.Says = "none", "nobody looks after them here"
 	} else if wrong := c.config.Warnings(); len(wrong) > 0 {
-		one.State, one.Says = "bad", numbered(len(wrong), "thing is wrong: it stands", "things are wrong: they stand")+" at the top of this page"
+		one.State, one.Says = "bad", render.Numbered(len(wrong), "thing is wrong: it stands", "things are wrong: they stand")+" at the top of this page"
 	}
 	return one
 }
@@ -109,8 +115,8 @@ func (c *Console) shadowCheck(r *http.Request) check {
 			parted += change.Count
 		}
 		one.State = "good"
-		one.Says = fmt.Sprintf("one has decided %s; %s otherwise than those in force", numbered(state.Shadow.Decisions, "time", "times"),
-			comma(int64(parted)))
+		one.Says = fmt.Sprintf("one has decided %s; %s otherwise than those in force", render.Numbered(state.Shadow.Decisions, "time", "times"),
+			render.Comma(int64(parted)))
 	}
 	return one
 }
@@ -128,4 +134,110 @@ func peopleCheck(answers []quorum.Answered) check {
 		one.Says = "too few answers to tell whether they look"
 	}
 	return one
+}
+
+// LittleSpace is the room on a disk below which it is worth a word, in bytes: enough for some hundred thousand decisions.
+const LittleSpace = 500 << 20
+
+// Little reports whether a disk has so little room that somebody should see to it.
+func (s Space) Little() bool { return s.Free < LittleSpace }
+
+// InWords is a number of bytes as people read it.
+func InWords(n uint64) string { return bytesInWords(n) }
+
+// healthReads is how many of the newest requests the figures about answers are made of.
+const healthReads = 200
+
+// systemPage shows what runs here and whether its people still decide.
+func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
+	head, err := c.config.Log.Head(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	people, err := admission.Operators(r.Context(), c.config.Backend)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	requests, err := admission.RequestsWith(r.Context(), c.config.Backend, "", healthReads)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	var answers []quorum.Answered
+	expired := 0
+	for _, request := range requests {
+		if request.Approval != nil && request.Approval.Method != interlock.MethodCode {
+			answers = append(answers, quorum.AnsweredFrom(request, *request.Approval))
+		} else if request.Status == interlock.RequestExpired {
+			expired++
+		}
+	}
+	operators := make([]interlock.OperatorRecord, 0, len(people))
+	for _, operator := range people {
+		operators = append(operators, operator)
+	}
+	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })
+	standing, err := c.config.Backend.Ground(r.Context(), append(admission.RulesOrdered(),
+		ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})...)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	stop, err := c.stoppedNow(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	by, refused := admission.OrderedBy(standing.Settings)
+	var held, acting []ledger.HoldBody
+	for _, h := range standing.Holds() {
+		if h = h.AsOf(c.config.Now()); h.State() != "" {
+			acting = append(acting, h)
+		} else {
+			held = append(held, h)
+		}
+	}
+	fullest, _, _, err := c.fullest(r, render.TopGauges)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	drill, err := c.lastDrill(r)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	rules := c.config.Facts.Rules()
+	c.render(w, r, http.StatusOK, "system.html", "System", struct {
+		Facts
+		Started    time.Time
+		Ruleset    interlock.Digest
+		RuleCount  int
+		Unordered  bool // nobody with the admin role ordered the operator's rules that are in force
+		Refused    interlock.Digest
+		Holds      []ledger.HoldBody
+		Stopped    *stopped          // nil: nothing is
+		Acting     []ledger.HoldBody // phases and breakers
+		Fullest    []render.Gauge
+		Drill      *line // the newest, if it was lately
+		Head       ledger.Head
+		Key        *auditlog.PublicKey
+		Signed     string
+		Health     quorum.Health
+		Requests   int
+		Expired    int
+		Operators  []interlock.OperatorRecord
+		Streams    int64
+		Median     time.Duration
+		InOffice   func(interlock.OperatorRecord) bool
+		Percentage func(float64) int
+	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()),
+		by == admission.RulesUnordered, refused, held, stop, acting, fullest, drill, head, c.config.Facts.Key,
+		string(head.Checkpoint),
+		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
+		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),
+		func(o interlock.OperatorRecord) bool { return inOffice(o, c.config.Now()) },
+		func(share float64) int { return int(share*100 + .5) }})
 }

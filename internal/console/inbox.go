@@ -13,6 +13,8 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
 )
 
@@ -39,8 +41,8 @@ func inboxFilterOf(query url.Values) (inboxFilter, error) {
 	f := inboxFilter{Agent: query.Get("agent"), Project: query.Get("project"), Rule: query.Get("rule"), Text: query.Get("q"),
 		Age: query.Get("age")}
 	for _, field := range [][2]string{{"agent", f.Agent}, {"project", f.Project}, {"rule", f.Rule}, {"q", f.Text}} {
-		if len(field[1]) > maxFilter {
-			return f, interlock.Errorf(interlock.CodeInvalid, field[0], "is longer than %d bytes", maxFilter)
+		if len(field[1]) > render.MaxFilter {
+			return f, interlock.Errorf(interlock.CodeInvalid, field[0], "is longer than %d bytes", render.MaxFilter)
 		}
 	}
 	if f.Age != "" && !slices.ContainsFunc(ageBands(), func(b ageBand) bool { return b.Name == f.Age }) {
@@ -68,8 +70,8 @@ func (f inboxFilter) Any() bool { return len(f.query()) > 0 }
 // A card is one request in the inbox, and those that are like it.
 type card struct {
 	asking
-	proposed
-	Words  []word
+	render.Proposed
+	Words  []render.Word
 	Risk   int
 	Known  bool   // what the decision behind it says is known
 	Event  string // of that decision
@@ -153,7 +155,7 @@ func (p *inbox) sorted(rows []interlock.ApprovalRequest, reading bool, now time.
 			continue
 		}
 		if reading {
-			one.proposed = takeApart(rows[i].Display)
+			one.Proposed = render.TakeApart(rows[i].Display)
 		}
 		p.Waiting++
 		agents[rows[i].Requester.Agent], projects[one.Project()] = true, true
@@ -242,9 +244,9 @@ func (c *Console) fillInbox(r *http.Request, page *inbox, groups []alike) error 
 			one.Body = one.Display
 		}
 		if one.Long = len(one.Body) > inboxBytes; one.Long {
-			one.Body = shorten(one.Body, inboxBytes/8)
+			one.Body = render.Shorten(one.Body, inboxBytes/8)
 		}
-		one.Words = marked(one.Body)
+		one.Words = render.Marked(one.Body)
 		if d, known := behind[one.ID]; known {
 			one.Known, one.Risk, one.Event = true, d.Decision.Risk, d.Event.ID
 		}
@@ -309,13 +311,13 @@ func (c *Console) behind(r *http.Request, list []*card) (map[string]auditlog.Dec
 
 // requestOf is the request that a decision's event says it left, without reading the rest.
 func requestOf(e interlock.Entry) (id string) {
-	members(e.Body, func(name, value []byte) bool {
+	stats.Members(e.Body, func(name, value []byte) bool {
 		if string(name) != "payload" {
 			return true
 		}
-		members(value, func(name, value []byte) bool {
+		stats.Members(value, func(name, value []byte) bool {
 			if string(name) == "request" {
-				id = textOf(value)
+				id = stats.TextOf(value)
 			}
 			return id == ""
 		})

@@ -16,7 +16,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
-	"interlock/internal/console"
+	"interlock/internal/console/render"
 	"interlock/internal/quorum"
 )
 
@@ -74,10 +74,10 @@ func (h *house) looks() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.judges = console.Judges{Budgets: spent, Ground: console.JudgeGround{Rules: 16, Origin: "those that ship"}}
+	h.judges = render.Judges{Budgets: spent, Ground: render.JudgeGround{Rules: 16, Origin: "those that ship"}}
 	for _, s := range h.backend.Judges() {
 		h.judges.Ground.Digest = s.GroundRules
-		h.judges.List = append(h.judges.List, console.JudgeState{Name: s.Name, Model: s.Model, Breaker: s.Breaker, Tested: s.Tested,
+		h.judges.List = append(h.judges.List, render.JudgeState{Name: s.Name, Model: s.Model, Breaker: s.Breaker, Tested: s.Tested,
 			Passed: s.Passed, Reason: s.Reason})
 	}
 }
@@ -120,8 +120,8 @@ func TestJudgesPage(t *testing.T) {
 // TestJudgesInTrouble: what is wrong with a judge is said, and so is a budget that is used up.
 func TestJudgesInTrouble(t *testing.T) {
 	h := open(t)
-	h.judges = console.Judges{Ground: console.JudgeGround{Note: "the file holds other ground rules"},
-		List:    []console.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(), Reason: "<b>gone</b>"}},
+	h.judges = render.Judges{Ground: render.JudgeGround{Note: "the file holds other ground rules"},
+		List:    []render.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(), Reason: "<b>gone</b>"}},
 		Budgets: []admission.JudgeSpent{{JudgeBudget: admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD"}, Used: 120}}}
 	page := h.in("vera", quorum.RoleViewer).counted("/system/judges")
 	h.wants("what is wrong", page, "the file holds other ground rules", `<strong class="bad">open</strong> until`,

@@ -15,6 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/console/render"
 )
 
 // The bounds of the filters that a browser keeps for an operator: they go with every request.
@@ -156,7 +157,7 @@ func asFilter(path string, query url.Values) url.Values {
 	fields, _ := filtered(path)
 	out := url.Values{}
 	for _, field := range fields {
-		if text := query.Get(field); text != "" && len(text) <= maxFilter {
+		if text := query.Get(field); text != "" && len(text) <= render.MaxFilter {
 			out.Set(field, text)
 		}
 	}
@@ -239,7 +240,7 @@ func keepable(path, name string, query url.Values) (keptFilter, error) {
 				parts = append(parts, text)
 			}
 		}
-		name = shorten(strings.Join(parts, ", "), maxKeptName/4-1)
+		name = render.Shorten(strings.Join(parts, ", "), maxKeptName/4-1)
 	}
 	if len(name) > maxKeptName || !shows(name) {
 		return keptFilter{}, interlock.Errorf(interlock.CodeInvalid, "name", "is longer than %d bytes, or holds what does not show", maxKeptName)

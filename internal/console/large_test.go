@@ -17,6 +17,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/console"
+	"interlock/internal/console/stats"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -26,7 +27,7 @@ import (
 
 // A watchedLog counts the entries it hands out, and may hand out one that was changed.
 type watchedLog struct {
-	console.Log
+	stats.Log
 	read    atomic.Int64
 	heads   atomic.Int64 // how often it was asked for
 	damaged int64        // index; -1 is none
@@ -51,11 +52,11 @@ func (l *watchedLog) Head(ctx context.Context) (ledger.Head, error) {
 // watch puts a watched log under the house's console.
 func (h *house) watch() *watchedLog {
 	h.t.Helper()
-	return h.watchWith(func(log console.Log) console.Log { return log })
+	return h.watchWith(func(log stats.Log) stats.Log { return log })
 }
 
 // watchWith is watch with another log before it.
-func (h *house) watchWith(before func(console.Log) console.Log) *watchedLog {
+func (h *house) watchWith(before func(stats.Log) stats.Log) *watchedLog {
 	h.t.Helper()
 	log := &watchedLog{Log: h.backend.Store, damaged: -1}
 	var err error

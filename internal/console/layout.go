@@ -1,16 +1,19 @@
 package console
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
-	"strconv"
+	"path"
 	"strings"
 	"time"
-	"unicode"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/console/render"
+	"interlock/internal/console/signin"
 	"interlock/internal/ledger"
 )
 
@@ -87,40 +90,40 @@ func systemPages() []subpage {
 // pageFunctions are what templates may call.
 func pageFunctions(now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"clock":   clock,
-		"stamp":   func(t time.Time) string { return stamp(now(), t) },
-		"ago":     func(t time.Time) string { return ago(now(), t) },
-		"left":    func(t time.Time) string { return left(now(), t) },
-		"took":    inWords,
-		"percent": percent,
+		"clock":   render.Clock,
+		"stamp":   func(t time.Time) string { return render.Stamp(now(), t) },
+		"ago":     func(t time.Time) string { return render.Ago(now(), t) },
+		"left":    func(t time.Time) string { return render.Left(now(), t) },
+		"took":    render.InWords,
+		"percent": render.Percent,
 		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-		"visible": visible,
-		"changes": diffLines,
-		"text":    readable,
+		"visible": render.Visible,
+		"changes": render.DiffLines,
+		"text":    render.Readable,
 		"short":   short,
-		"comma":   comma,
-		"comma64": func(n int) string { return comma(int64(n)) },
+		"comma":   render.Comma,
+		"comma64": func(n int) string { return render.Comma(int64(n)) },
 		"hourOf":  func(t time.Time) string { return t.UTC().Format("2 Jan 15:04") },
 		"dayOf":   func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"counted": counted,
 		"many":    counted,
 		"titled":  titled,
-		"marked":  marked,
+		"marked":  render.Marked,
 		"words":   func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), "_", " ") },
-		"touches": touches,
-		"undoing": undoing,
-		"sure":    sureness,
-		"danger":  dangerWords,
-		"risk":    riskWord,
-		"browser": browserName,
-		"brief":   func(display string) string { return takeApart(display).brief() },
-		"became":  func(r interlock.ApprovalRequest) string { return became(&r) },
-		"state":   badgeOf,
-		"lead":    func(r interlock.ApprovalRequest) []piece { return visible(leadOf(r)) },
+		"touches": render.Touches,
+		"undoing": render.Undoing,
+		"sure":    render.Sureness,
+		"danger":  render.DangerWords,
+		"risk":    render.RiskWord,
+		"browser": signin.BrowserName,
+		"brief":   func(display string) string { return render.TakeApart(display).Brief() },
+		"became":  func(r interlock.ApprovalRequest) string { return render.Became(&r) },
+		"state":   render.BadgeOf,
+		"lead":    func(r interlock.ApprovalRequest) []render.Piece { return render.Visible(render.LeadOf(r)) },
 		"badge":   func(mark string, n int, swap bool) tally { return tally{mark, n, swap} },
 
-		"partings":   partings,
-		"shadowPart": shadowPart,
+		"partings":   render.Partings,
+		"shadowPart": render.ShadowPart,
 		"inc":        func(n int) int { return n + 1 },
 		"times":      func(a, b int) int { return a * b },
 		"less":       func(a, b int) int { return a - b },
@@ -130,83 +133,14 @@ func pageFunctions(now func() time.Time) template.FuncMap {
 		"tryOf":        tryOf,
 		"signs":        signs,
 		"hits":         hits,
-		"by":           methodWords,
+		"by":           render.MethodWords,
 		"silencedHere": silencedHere,
 		"money":        interlock.Money,
 		"systemPages":  systemPages,
-		"judgeTook":    judgeTook,
-		"judgeUsed":    judgeUsed,
+		"judgeTook":    render.JudgeTook,
+		"judgeUsed":    render.JudgeUsed,
 		"within":       func(path, of string) bool { return path == of || of != "/system" && strings.HasPrefix(path, of+"/") },
 	}
-}
-
-// A piece is a stretch of text that either shows as itself or has been spelled out.
-type piece struct {
-	Text    string
-	Special bool
-}
-
-// visible spells out every character of a text that does not show as itself, line ends included, so that what an agent
-// wrote can't pass for something else on the page.
-func visible(s string) []piece { return pieces(s, false) }
-
-// inPlain is visible for what is no markup, such as the name of a bar.
-func inPlain(s string) string {
-	var b strings.Builder
-	for _, p := range visible(s) {
-		if p.Special {
-			p.Text = "⟦" + p.Text + "⟧"
-		}
-		b.WriteString(p.Text)
-	}
-	return b.String()
-}
-
-// readable is visible for texts of several lines.
-func readable(s string) []piece { return pieces(s, true) }
-
-func pieces(s string, lines bool) []piece {
-	var out []piece
-	start := 0
-	for i, r := range s {
-		if admission.Shows(r) && r != unicode.ReplacementChar || r == '\n' && lines {
-			continue
-		}
-		if i > start {
-			out = append(out, piece{Text: s[start:i]})
-		}
-		out = append(out, piece{Text: spelled(r), Special: true})
-		start = i + len(string(r))
-		if r == unicode.ReplacementChar && !strings.HasPrefix(s[i:], string(unicode.ReplacementChar)) {
-			start = i + 1 // one byte that is no UTF-8
-		}
-	}
-	if start < len(s) {
-		out = append(out, piece{Text: s[start:]})
-	}
-	return out
-}
-
-// spelled names a character.
-func spelled(r rune) string {
-	switch r {
-	case '\n':
-		return "↵"
-	case '\t':
-		return "⇥"
-	default:
-		return "U+" + strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16))[1:]
-	}
-}
-
-// shorten cuts a text for a list, at a character.
-func shorten(s string, most int) string {
-	for i := range s {
-		if most--; most < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // short is the beginning of a digest or an id, enough to tell two apart by eye.
@@ -225,11 +159,68 @@ func short(id any) string {
 	return text
 }
 
-// comma writes a number in groups of three.
-func comma(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+// warnings are what is wrong now, as text: the pages escape it.
+func (c *Console) warnings() []string {
+	if c.config.Warnings == nil {
+		return nil
 	}
-	return digits
+	return c.config.Warnings()
+}
+
+// warningsPart is the part of every page that says what is wrong, which a page that is open asks for again and again.
+func (c *Console) warningsPart(w http.ResponseWriter, r *http.Request) {
+	if _, ok := c.operator(r); !ok {
+		w.WriteHeader(http.StatusNoContent) // the page stays as it is, and says on the next click that the session has ended
+		return
+	}
+	var b bytes.Buffer
+	if err := c.pages["system.html"].ExecuteTemplate(&b, "warnings", c.warnings()); err != nil {
+		c.config.Logger.ErrorContext(r.Context(), "a part of a page could not be made", "part", "warnings", "error", err.Error())
+		http.Error(w, "it can't be told what is wrong", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(b.Bytes())
+}
+
+// A packed is a file as browsers take it that unpack. Only what is the same for everybody is packed: the length of a packed page
+// would tell of the secrets in it.
+type packed []byte
+
+// packStatic packs the console's own scripts and style.
+func packStatic() map[string]packed {
+	files := map[string]packed{}
+	names, err := fs.Glob(staticFiles, "static/*")
+	if err != nil {
+		return files // the file server tells what is wrong
+	}
+	for _, name := range names {
+		plain, err := fs.ReadFile(staticFiles, name)
+		if err != nil {
+			continue
+		}
+		var b bytes.Buffer
+		w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		if err == nil {
+			_, err = w.Write(plain)
+		}
+		if err == nil && w.Close() == nil {
+			files["/"+name] = b.Bytes()
+		}
+	}
+	return files
+}
+
+// static serves the console's own script and style.
+func (c *Console) static(w http.ResponseWriter, r *http.Request) {
+	file, known := c.files()[r.URL.Path]
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+	kind := types[path.Ext(r.URL.Path)]
+	if !known || kind == "" || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		http.FileServerFS(staticFiles).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(file) // a reader that went away has nothing to miss
 }

@@ -1,9 +1,14 @@
 package console
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -15,6 +20,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/console/signin"
 	"interlock/internal/identity"
 )
 
@@ -89,7 +95,7 @@ func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 		}
 		form.Operator = ticket.Operator
 	}
-	nonce, text, err := c.asked.ask(loginHeader, c.visitor(r).binding)
+	nonce, text, err := c.asked.Ask(loginHeader, c.visitor(r).Binding)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -128,10 +134,10 @@ func (c *Console) turnedAway(w http.ResponseWriter, r *http.Request, operator st
 
 // enter begins a session. A browser that was signed in before gets another secret.
 func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlock.OperatorRecord, method, passkey string) {
-	if v := c.visitor(r); v.in {
-		c.sessions.end(v.session.ID, v.operator.Name)
+	if v := c.visitor(r); v.In {
+		c.sessions.End(v.Session.ID, v.Operator.Name)
 	}
-	began, secret, err := c.sessions.begin(operator, method, passkey, r.UserAgent())
+	began, secret, err := c.sessions.Begin(operator, method, passkey, r.UserAgent())
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -144,7 +150,7 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request, operator interlo
 // byPasskey finds the operator whose passkey signed the question of this browser's login page, and the passkey's id.
 func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, error) {
 	asked := r.PostForm.Get("nonce")
-	text, err := c.asked.take(asked, loginHeader, c.visitor(r).binding)
+	text, err := c.asked.Take(asked, loginHeader, c.visitor(r).Binding)
 	if err != nil {
 		return interlock.OperatorRecord{}, "", err
 	}
@@ -162,7 +168,7 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, 
 			continue
 		}
 		if seen, err := identity.VerifyAssertion(operator, text, signature); err == nil {
-			if err := c.asked.answered(asked); err != nil {
+			if err := c.asked.Answered(asked); err != nil {
 				return interlock.OperatorRecord{}, "", err
 			}
 			return operator, seen.Passkey.ID, c.counted(r, operator, seen)
@@ -233,7 +239,7 @@ func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, e
 		ticket.Signature); err != nil || key == "" {
 		return interlock.OperatorRecord{}, "", refused
 	}
-	if !c.asked.spend(ticketHeader+ticket.Nonce, ticket.Issued.Add(TicketLife)) {
+	if !c.asked.Spend(ticketHeader+ticket.Nonce, ticket.Issued.Add(TicketLife)) {
 		return interlock.OperatorRecord{}, "",
 			interlock.Errorf(interlock.CodeConflict, "ticket", "this login link was used already; make another")
 	}
@@ -264,3 +270,118 @@ func localPath(target string) string {
 }
 
 func escape(s string) string { return url.QueryEscape(s) }
+
+// enrolHeader is the first line of what a new passkey is made over.
+const enrolHeader = "Interlock enrolment, version 1\n"
+
+// EnrolmentLife is how long a link to register a passkey may be used.
+const EnrolmentLife = time.Hour
+
+// maxPasskeys bounds an operator's passkeys.
+const maxPasskeys = 10
+
+// NewEnrolment returns what is stored of a one-time link, and its secret.
+func NewEnrolment(random io.Reader, now time.Time) (interlock.Enrolment, string, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	var raw [32]byte
+	if _, err := io.ReadFull(random, raw[:]); err != nil {
+		return interlock.Enrolment{}, "", fmt.Errorf("making an enrolment: %w", err)
+	}
+	secret := base64.RawURLEncoding.EncodeToString(raw[:])
+	return interlock.Enrolment{Hash: enrolmentHash(secret), Expires: now.Add(EnrolmentLife).UTC()}, secret, nil
+}
+
+// EnrolmentLink is the address at which the secret registers a passkey. The secret stands behind the #, so that it reaches
+// no server's log on the way.
+func EnrolmentLink(console, operator, secret string) string {
+	return console + "/enrol?operator=" + url.QueryEscape(operator) + "#" + secret
+}
+
+func enrolmentHash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// enrolForm is what the enrolment page needs.
+type enrolForm struct {
+	Operator   string
+	UserID     string // base64url of what authenticators keep as the user's handle
+	Nonce      string
+	Challenge  string
+	Host       string
+	Algorithms []int64
+}
+
+// enrolPage asks for a passkey. It looks nothing up: whoever has no secret learns nothing here.
+func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("operator")
+	if err := identity.CheckName("operator", name); err != nil {
+		c.fail(w, r, interlock.Errorf(interlock.CodeInvalid, "operator",
+			"this is not an enrolment link; `interlock operator add NAME --enrol` prints one"))
+		return
+	}
+	nonce, text, err := c.asked.Ask(enrolHeader, c.visitor(r).Binding)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	c.render(w, r, http.StatusOK, "enrol.html", "Register a passkey", enrolForm{Operator: name,
+		UserID: base64.RawURLEncoding.EncodeToString([]byte("interlock:" + name)), Nonce: nonce,
+		Challenge: base64.RawURLEncoding.EncodeToString(identity.StatementChallenge(text)), Host: c.host,
+		Algorithms: identity.PasskeyAlgorithms()})
+}
+
+// enrol registers a passkey for whoever has the link's secret, once, and signs them in.
+func (c *Console) enrol(w http.ResponseWriter, r *http.Request) {
+	name := r.PostForm.Get("operator")
+	operator, err := c.register(r, name)
+	if err != nil {
+		c.turnedAway(w, r, name, err)
+		return
+	}
+	passkey := operator.Passkeys[len(operator.Passkeys)-1].ID
+	c.record(r, name, "enrolled", "passkey "+passkey)
+	c.enter(w, r, operator, interlock.MethodPasskey, passkey)
+}
+
+func (c *Console) register(r *http.Request, name string) (registered interlock.OperatorRecord, err error) {
+	if err := identity.CheckName("operator", name); err != nil {
+		return registered, err
+	}
+	text, err := c.asked.Take(r.PostForm.Get("nonce"), enrolHeader, c.visitor(r).Binding)
+	if err != nil {
+		return registered, err
+	}
+	now := c.config.Now().UTC()
+	label := strings.TrimSpace(signin.Shortened(r.PostForm.Get("name")))
+	if label == "" {
+		label = "passkey"
+	}
+	passkey, err := identity.NewPasskey([]byte(r.PostForm.Get("credential")), identity.StatementChallenge(text), c.origin,
+		c.host, label, now)
+	if err != nil {
+		return registered, err
+	}
+	hash := enrolmentHash(r.PostForm.Get("secret"))
+	refused := interlock.Errorf(interlock.CodeUnauthorized, "secret",
+		"this enrolment link is wrong, used or expired; ask for another")
+	err = c.config.Backend.RegisterPasskey(r.Context(), name, passkey, func(o *interlock.OperatorRecord) error {
+		if !inOffice(*o, now) || o.Enrolment == nil || !now.Before(o.Enrolment.Expires) ||
+			subtle.ConstantTimeCompare([]byte(o.Enrolment.Hash), []byte(hash)) != 1 {
+			return refused
+		}
+		if len(o.Passkeys) >= maxPasskeys {
+			return interlock.Errorf(interlock.CodeLimited, "passkey", "this operator has %d passkeys already", maxPasskeys)
+		}
+		o.Enrolment = nil
+		registered = *o
+		registered.Passkeys = append(slices.Clone(o.Passkeys), passkey)
+		return nil
+	})
+	if code := codeOf(err); code == interlock.CodeNotFound {
+		err = refused // names are not for strangers to learn
+	}
+	return registered, err
+}

@@ -10,14 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/console/render"
+	"interlock/internal/console/stats"
 	"interlock/internal/quorum"
 )
 
 // walked is what members visits of an object, as the general decoder would tell it.
 func walked(object []byte) (map[string]json.RawMessage, bool) {
 	found := map[string]json.RawMessage{}
-	ok := members(object, func(name, value []byte) bool {
-		found[textOf([]byte(`"`+string(name)+`"`))] = json.RawMessage(value)
+	ok := stats.Members(object, func(name, value []byte) bool {
+		found[stats.TextOf([]byte(`"`+string(name)+`"`))] = json.RawMessage(value)
 		return true
 	})
 	return found, ok
@@ -56,38 +58,38 @@ func FuzzMembers(f *testing.F) {
 // TestRollupIsBounded: however many agents, rules and answers there are, it counts the newest by name and the others together, and an
 // hour that is long over makes room for the one that takes its place.
 func TestRollupIsBounded(t *testing.T) {
-	r := newRollup()
+	r := stats.NewRollup()
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	for i := range 2 * maxNamed {
-		r.add(seen{index: int64(i), at: now, kind: interlock.EventDecision, answer: interlock.Ask, asked: true,
-			agent: fmt.Sprint("agent", i), rule: fmt.Sprint("rule", i)})
+	for i := range 2 * stats.MaxNamed {
+		r.Add(stats.Seen{Index: int64(i), At: now, Kind: interlock.EventDecision, Answer: interlock.Ask, Asked: true,
+			Agent: fmt.Sprint("agent", i), Rule: fmt.Sprint("rule", i)})
 	}
-	if len(r.agents) > maxNamed+1 || len(r.rules) > maxNamed+1 {
-		t.Errorf("%d agents and %d rules are kept", len(r.agents), len(r.rules))
+	if len(r.Agents) > stats.MaxNamed+1 || len(r.Rules) > stats.MaxNamed+1 {
+		t.Errorf("%d agents and %d rules are kept", len(r.Agents), len(r.Rules))
 	}
-	at := hourOf(now) % rollupHours
-	if got := r.agents[""]; got == nil || int(got.all[at])+maxNamed != 2*maxNamed {
+	at := stats.HourOf(now) % stats.RollupHours
+	if got := r.Agents[""]; got == nil || int(got.All[at])+stats.MaxNamed != 2*stats.MaxNamed {
 		t.Errorf("the others are %v", got)
 	}
-	for i := range 2 * maxTaken {
-		r.add(seen{at: now.Add(-time.Duration(i) * time.Second), kind: interlock.EventApproval, verdict: interlock.Allow, final: true,
-			operator: "olga", put: now.Add(-time.Hour)})
+	for i := range 2 * stats.MaxTaken {
+		r.Add(stats.Seen{At: now.Add(-time.Duration(i) * time.Second), Kind: interlock.EventApproval, Verdict: interlock.Allow, Final: true,
+			Operator: "olga", Put: now.Add(-time.Hour)})
 	}
-	if len(r.taken) != maxTaken || !r.taken[maxTaken-1].At.Equal(now) {
-		t.Errorf("%d answers are kept, the newest of %v", len(r.taken), r.taken[len(r.taken)-1].At)
+	if len(r.Taken) != stats.MaxTaken || !r.Taken[stats.MaxTaken-1].At.Equal(now) {
+		t.Errorf("%d answers are kept, the newest of %v", len(r.Taken), r.Taken[len(r.Taken)-1].At)
 	}
-	for i := 1; i < len(r.taken); i++ {
-		if r.taken[i].At.Before(r.taken[i-1].At) {
+	for i := 1; i < len(r.Taken); i++ {
+		if r.Taken[i].At.Before(r.Taken[i-1].At) {
 			t.Fatal("they are not in order")
 		}
 	}
-	later := now.Add(rollupHours * time.Hour)
-	r.add(seen{index: 9000, at: later, kind: interlock.EventDecision, answer: interlock.Allow, agent: "agent0"})
-	if got := r.agents["agent0"]; got.all[at] != 1 || got.asked[at] != 0 {
-		t.Errorf("what is long over is counted still: %d %d", got.all[at], got.asked[at])
+	later := now.Add(stats.RollupHours * time.Hour)
+	r.Add(stats.Seen{Index: 9000, At: later, Kind: interlock.EventDecision, Answer: interlock.Allow, Agent: "agent0"})
+	if got := r.Agents["agent0"]; got.All[at] != 1 || got.Asked[at] != 0 {
+		t.Errorf("what is long over is counted still: %d %d", got.All[at], got.Asked[at])
 	}
-	r.add(seen{index: 1, at: now, kind: interlock.EventDecision, answer: interlock.Deny, agent: "agent0"})
-	if got := r.hours[at]; got.decided != (tallies{Allow: 1}) || got.from != 9000 {
+	r.Add(stats.Seen{Index: 1, At: now, Kind: interlock.EventDecision, Answer: interlock.Deny, Agent: "agent0"})
+	if got := r.Hours[at]; got.Decided != (stats.Tallies{Allow: 1}) || got.From != 9000 {
 		t.Errorf("what is too old is counted: %+v", got)
 	}
 }
@@ -96,26 +98,26 @@ func TestRollupIsBounded(t *testing.T) {
 // said says nothing about how long people take.
 func TestTheFirstOfTwoAnswersNothing(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	approval := func(request, method string) seen {
-		s := seen{at: at, kind: interlock.EventApproval}
-		if !s.readAnswer([]byte(`{"approval":{"at":"2026-11-23T12:00:00Z","method":"` + method + `","operator":"olga","verdict":"allow"},"request":{` +
+	approval := func(request, method string) stats.Seen {
+		s := stats.Seen{At: at, Kind: interlock.EventApproval}
+		if !s.ReadAnswer([]byte(`{"approval":{"at":"2026-11-23T12:00:00Z","method":"` + method + `","operator":"olga","verdict":"allow"},"request":{` +
 			request + `"created":"2026-11-23T11:59:50Z"}}`)) {
 			t.Fatal("it can't be read")
 		}
 		return s
 	}
-	r := newRollup()
-	r.add(approval(`"obligations":[{"type":"`+interlock.ObligationDual+`"}],`, "ssh"))
-	if got := r.hours[hourOf(at)%rollupHours]; got.yes != 0 || len(r.taken) != 0 {
+	r := stats.NewRollup()
+	r.Add(approval(`"obligations":[{"type":"`+interlock.ObligationDual+`"}],`, "ssh"))
+	if got := r.Hours[stats.HourOf(at)%stats.RollupHours]; got.Yes != 0 || len(r.Taken) != 0 {
 		t.Errorf("the first of two counts: %+v", got)
 	}
-	r.add(approval(`"obligations":[{"type":"`+interlock.ObligationDual+`"}],"first_approval":{"operator":"otto"},`, "passkey"))
-	r.add(approval("", interlock.MethodCode))
-	if got := r.hours[hourOf(at)%rollupHours]; got.yes != 2 {
-		t.Errorf("%d answers count", got.yes)
+	r.Add(approval(`"obligations":[{"type":"`+interlock.ObligationDual+`"}],"first_approval":{"operator":"otto"},`, "passkey"))
+	r.Add(approval("", interlock.MethodCode))
+	if got := r.Hours[stats.HourOf(at)%stats.RollupHours]; got.Yes != 2 {
+		t.Errorf("%d answers count", got.Yes)
 	}
 	want := []quorum.Answered{{Operator: "olga", Verdict: interlock.Allow, Asked: at.Add(-10 * time.Second), At: at}}
-	if diff := cmp.Diff(want, r.taken); diff != "" {
+	if diff := cmp.Diff(want, r.Taken); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -133,7 +135,7 @@ func TestMarked(t *testing.T) {
 	} {
 		var whole strings.Builder
 		var found []string
-		for _, w := range marked(text) {
+		for _, w := range render.Marked(text) {
 			whole.WriteString(w.Text)
 			if w.Class != "" {
 				found = append(found, w.Text)
@@ -150,8 +152,8 @@ func TestMarked(t *testing.T) {
 
 // TestTakeApart: a display is taken apart where its own fields end, whatever an action's text says of itself.
 func TestTakeApart(t *testing.T) {
-	got := takeApart("kind: shell\ntool: Bash\ndir: /srv/shop\nstated purpose: tidy\n\nrm -rf x\n\ndir: /elsewhere\n")
-	want := proposed{Kind: "shell", Tool: "Bash", Dir: "/srv/shop", Hint: "tidy", Body: "rm -rf x\n\ndir: /elsewhere"}
+	got := render.TakeApart("kind: shell\ntool: Bash\ndir: /srv/shop\nstated purpose: tidy\n\nrm -rf x\n\ndir: /elsewhere\n")
+	want := render.Proposed{Kind: "shell", Tool: "Bash", Dir: "/srv/shop", Hint: "tidy", Body: "rm -rf x\n\ndir: /elsewhere"}
 	if diff := cmp.Diff(want, got); diff != "" || got.Project() != "shop" {
 		t.Errorf("%s %s", got.Project(), diff)
 	}
@@ -161,12 +163,12 @@ func TestTakeApart(t *testing.T) {
 		"kind: tool\ntool: mail.send\n\n{\"to\":\"x\"}\n":                     "mail.send",
 		"nothing to be told apart":                                            "",
 	} {
-		if got := takeApart(display).Lead; got != lead {
+		if got := render.TakeApart(display).Lead; got != lead {
 			t.Errorf("%q is about %q, want %q", display, got, lead)
 		}
 	}
 	for dir, want := range map[string]string{"": "", "/": "/", `C:\work\shop`: "shop", "/srv/shop/": "shop"} {
-		if got := projectOf(dir); got != want {
+		if got := render.ProjectOf(dir); got != want {
 			t.Errorf("%q is the project %q, want %q", dir, got, want)
 		}
 	}
@@ -178,8 +180,8 @@ func TestTouches(t *testing.T) {
 		{Kind: interlock.ImpactWrite, Target: "/srv/shop/a/c", Reach: interlock.ReachSystem},
 		{Kind: interlock.ImpactNetwork, Target: "https://example.com/x/y", Reach: interlock.ReachExternal},
 		{Kind: interlock.ImpactSpawn, Reach: interlock.ReachSystem}}
-	var tell func(list []*branch, indent string) string
-	tell = func(list []*branch, indent string) (text string) {
+	var tell func(list []*render.Branch, indent string) string
+	tell = func(list []*render.Branch, indent string) (text string) {
 		for _, b := range list {
 			text += indent + b.Name
 			for _, i := range b.Impacts {
@@ -190,7 +192,7 @@ func TestTouches(t *testing.T) {
 		return text
 	}
 	want := "on this machine [4 spawn]\n  /srv/shop/a/\n    b [1 delete]\n    c [2 write]\nelsewhere\n  https://example.com/x/y [3 network]\n"
-	if diff := cmp.Diff(want, tell(touches(impacts), "")); diff != "" {
+	if diff := cmp.Diff(want, tell(render.Touches(impacts), "")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -213,7 +215,7 @@ func TestBecame(t *testing.T) {
 		{interlock.ApprovalRequest{Status: interlock.RequestExpired, Approval: yes}, "approved by olga, and nobody used it in time"},
 		{interlock.ApprovalRequest{Status: "laid_aside"}, "laid aside"},
 	} {
-		if got := became(&one.request); got != one.want {
+		if got := render.Became(&one.request); got != one.want {
 			t.Errorf("%+v is %q, want %q", one.request, got, one.want)
 		}
 	}

@@ -103,7 +103,7 @@ func signs(d drafted, action, by, does, csrf string, own bool) signForm {
 // draft keeps an order for this session to sign, if it would count. Nothing has happened until it is signed.
 func (c *Console) draft(r *http.Request, given quorum.Given, agents map[string]interlock.AgentRecord) (drafted, error) {
 	v := c.visitor(r)
-	if err := given.MayGive(v.operator, agents, c.config.Now()); err != nil {
+	if err := given.MayGive(v.Operator, agents, c.config.Now()); err != nil {
 		return drafted{}, err
 	}
 	if g, grants := given.Terms.(interlock.Grant); grants {
@@ -111,7 +111,7 @@ func (c *Console) draft(r *http.Request, given quorum.Given, agents map[string]i
 			return drafted{}, err
 		}
 	}
-	if !c.orders.keep(given, v.session.ID) {
+	if !c.orders.keep(given, v.Session.ID) {
 		return drafted{}, interlock.Errorf(interlock.CodeLimited, "",
 			"too many orders wait for a signature; try again in a few minutes")
 	}
@@ -363,7 +363,7 @@ func (c *Console) level(name, days string) (string, error) {
 
 // giveOrder carries out an order that was shown to this session, as it was shown.
 func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
-	given, shown := c.orders.take(r.PathValue("id"), c.visitor(r).session.ID)
+	given, shown := c.orders.take(r.PathValue("id"), c.visitor(r).Session.ID)
 	if !shown {
 		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id",
 			"the page is too old or was used already; begin the order anew"))
@@ -428,11 +428,11 @@ func (c *Console) endStanding(w http.ResponseWriter, r *http.Request, verb inter
 	if err == nil {
 		v, now := c.visitor(r), c.config.Now().UTC().Truncate(time.Microsecond)
 		given := quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: r.PathValue("id"),
-			Operator: v.operator.Name, Reason: reason, At: now, Expires: now.Add(orderLife)}, interlock.Requester{})
+			Operator: v.Operator.Name, Reason: reason, At: now, Expires: now.Add(orderLife)}, interlock.Requester{})
 		var signature string
-		signature, err = c.config.Attest(interlock.MethodSession, v.session.ID, given.Text())
+		signature, err = c.config.Attest(interlock.MethodSession, v.Session.ID, given.Text())
 		if err == nil {
-			_, err = c.config.Backend.CarryOut(r.Context(), given.Signed(interlock.MethodSession, v.session.ID, signature))
+			_, err = c.config.Backend.CarryOut(r.Context(), given.Signed(interlock.MethodSession, v.Session.ID, signature))
 		}
 	}
 	if err != nil {

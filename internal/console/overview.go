@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/console/render"
+	"interlock/internal/console/stats"
 	"interlock/internal/quorum"
 )
 
@@ -39,11 +41,11 @@ const (
 type overview struct {
 	Stretch   stretch
 	Stretches []stretch
-	Reading   *counting // how far the log is counted, while that goes on
-	Failed    bool      // it could not be counted
+	Reading   *stats.Counting // how far the log is counted, while that goes on
+	Failed    bool            // it could not be counted
 	Since     time.Time
 
-	All        tallies
+	All        stats.Tallies
 	Sum        int
 	Asked      int
 	Yes, No    int
@@ -53,11 +55,11 @@ type overview struct {
 	Tail       time.Duration // within which 95 of 100 answers came
 	Answers    int           // that these times are of
 	Latency    *Latency
-	Activity   plot
-	People     plot
-	Agents     []barRow
-	Rules      []barRow
-	Ages       []barRow
+	Activity   render.Plot
+	People     render.Plot
+	Agents     []render.BarRow
+	Rules      []render.BarRow
+	Ages       []render.BarRow
 	Checks     []check
 	Latest     []row
 	Waiting    counts
@@ -92,8 +94,8 @@ func (c *Console) overviewPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := c.config.Now()
-	come := c.counter.view(r.Context(), func(rolled *rollup) { page.count(rolled, now) })
-	if page.Failed = come.failed != nil; page.Failed || !come.Whole {
+	come := c.counter.View(r.Context(), func(rolled *stats.Rollup) { page.count(rolled, now) })
+	if page.Failed = come.Failed != nil; page.Failed || !come.Whole {
 		page.Reading = &come
 	}
 	if c.config.Latency != nil {
@@ -126,170 +128,147 @@ func (c *Console) overviewNow(r *http.Request, page *overview) error {
 }
 
 // count takes from a rollup what the page's stretch holds.
-func (p *overview) count(r *rollup, now time.Time) {
+func (p *overview) count(r *stats.Rollup, now time.Time) {
 	step := p.Stretch.step
-	last := (hourOf(now)/step + 1) * step // the first hour after the newest step
+	last := (stats.HourOf(now)/step + 1) * step // the first hour after the newest step
 	first := last - p.Stretch.Hours
 	p.Since = time.Unix(first*3600, 0).UTC()
 	steps := int(p.Stretch.Hours / step)
-	sums := make([]hourly, steps)
+	sums := make([]stats.Hourly, steps)
 	for i := range sums {
-		sums[i] = hourly{hour: first + int64(i)*step, from: -1}
-		for h := sums[i].hour; h < sums[i].hour+step; h++ {
-			sums[i].take(r.hours[h%rollupHours], h)
+		sums[i] = stats.Hourly{Hour: first + int64(i)*step, From: -1}
+		for h := sums[i].Hour; h < sums[i].Hour+step; h++ {
+			sums[i].Take(r.Hours[h%stats.RollupHours], h)
 		}
 	}
-	whole := hourly{hour: first, from: -1}
+	whole := stats.Hourly{Hour: first, From: -1}
 	for _, one := range sums {
-		whole.take(one, one.hour)
+		whole.Take(one, one.Hour)
 	}
-	p.All, p.Asked, p.Yes, p.No, p.Expired, p.There = whole.decided, whole.asked, whole.yes, whole.no, whole.expired, whole.there
-	p.Sum = p.All.sum()
+	p.All, p.Asked, p.Yes, p.No, p.Expired, p.There = whole.Decided, whole.Asked, whole.Yes, whole.No, whole.Expired, whole.There
+	p.Sum = p.All.Sum()
 	p.AskedHref, p.DeniedHref = p.feed(nil, "verdict", "ask"), p.feed(nil, "verdict", "deny")
 	p.draw(sums)
 	p.drawAnswers(sums)
-	p.Agents = p.named(r, r.agents, first, last, "agent")
-	p.Rules = p.named(r, r.rules, first, last, "rule")
-	p.timed(r.taken)
-	if whole.alerts > 0 {
-		p.Checks = append(p.Checks, check{Name: "Alerts", State: "warn", Says: numbered(whole.alerts, "alert", "alerts") + " in this time",
+	p.Agents = p.named(r, r.Agents, first, last, "agent")
+	p.Rules = p.named(r, r.Rules, first, last, "rule")
+	p.timed(r.Taken)
+	if whole.Alerts > 0 {
+		p.Checks = append(p.Checks, check{Name: "Alerts", State: "warn", Says: render.Numbered(whole.Alerts, "alert", "alerts") + " in this time",
 			Href: "/audit?type=ALERT"})
 	}
-	p.Checks = append(p.Checks, peopleCheck(r.taken))
+	p.Checks = append(p.Checks, peopleCheck(r.Taken))
 }
-
-// take adds an hour, if it is the one that is meant.
-func (h *hourly) take(other hourly, hour int64) {
-	if other.hour != hour {
-		return
-	}
-	h.decided.Allow += other.decided.Allow
-	h.decided.Ask += other.decided.Ask
-	h.decided.Deny += other.decided.Deny
-	h.decided.Halt += other.decided.Halt
-	h.asked += other.asked
-	h.yes += other.yes
-	h.no += other.no
-	h.expired += other.expired
-	h.there += other.there
-	h.alerts += other.alerts
-	if other.from >= 0 && (h.from < 0 || other.from < h.from) {
-		h.from = other.from
-	}
-	h.to = max(h.to, other.to)
-}
-
-func (t tallies) sum() int { return t.Allow + t.Ask + t.Deny + t.Halt }
 
 // feed is the address of the decisions that a number counts: in one step of time, or in the whole stretch where there is none.
-func (p *overview) feed(of *hourly, name, value string) string {
+func (p *overview) feed(of *stats.Hourly, name, value string) string {
 	query := url.Values{"since": {p.Since.Format(time.RFC3339)}}
 	if value != "" {
 		query.Set(name, value)
 	}
 	if of != nil {
-		from := time.Unix(of.hour*3600, 0).UTC()
+		from := time.Unix(of.Hour*3600, 0).UTC()
 		query.Set("since", from.Format(time.RFC3339))
 		query.Set("until", from.Add(time.Duration(p.Stretch.step)*time.Hour).Format(time.RFC3339))
-		query.Set("before", strconv.FormatInt(of.to, 10))
+		query.Set("before", strconv.FormatInt(of.To, 10))
 	}
 	return address("/feed", query)
 }
 
 // draw makes the plot of what was decided: what was held back above, on a scale of its own, and what was allowed below.
-func (p *overview) draw(sums []hourly) {
+func (p *overview) draw(sums []stats.Hourly) {
 	classes := []string{"ask", "deny", "halt"}
-	p.Activity = plot{ID: "activity", Title: "Decisions over time", Href: p.feed(nil, "", ""), Wide: len(sums) * stepWide,
+	p.Activity = render.Plot{ID: "activity", Title: "Decisions over time", Href: p.feed(nil, "", ""), Wide: len(sums) * render.StepWide,
 		Hourly: p.Stretch.step < 24,
-		Series: []measure{{"asked", "ask", p.AskedHref, p.All.Ask}, {"denied", "deny", p.DeniedHref, p.All.Deny},
-			{"halted", "halt", p.feed(nil, "verdict", "halt"), p.All.Halt},
-			{"allowed", "allow", p.feed(nil, "verdict", "allow"), p.All.Allow}},
-		Says: fmt.Sprintf("Of %s in %s, %s were allowed, %s asked, %s denied and %s halted.", numbered(p.Sum, "decision", "decisions"),
-			p.Stretch.Title, comma(int64(p.All.Allow)), comma(int64(p.All.Ask)), comma(int64(p.All.Deny)), comma(int64(p.All.Halt)))}
-	held, passed := lane{Name: "Held back"}, lane{Name: "Allowed"}
+		Series: []render.Measure{{Name: "asked", Class: "ask", Href: p.AskedHref, All: p.All.Ask}, {Name: "denied", Class: "deny", Href: p.DeniedHref, All: p.All.Deny},
+			{Name: "halted", Class: "halt", Href: p.feed(nil, "verdict", "halt"), All: p.All.Halt},
+			{Name: "allowed", Class: "allow", Href: p.feed(nil, "verdict", "allow"), All: p.All.Allow}},
+		Says: fmt.Sprintf("Of %s in %s, %s were allowed, %s asked, %s denied and %s halted.", render.Numbered(p.Sum, "decision", "decisions"),
+			p.Stretch.Title, render.Comma(int64(p.All.Allow)), render.Comma(int64(p.All.Ask)), render.Comma(int64(p.All.Deny)), render.Comma(int64(p.All.Halt)))}
+	held, passed := render.Lane{Name: "Held back"}, render.Lane{Name: "Allowed"}
 	for _, one := range sums {
-		held.Most = max(held.Most, one.decided.sum()-one.decided.Allow)
-		passed.Most = max(passed.Most, one.decided.Allow)
+		held.Most = max(held.Most, one.Decided.Sum()-one.Decided.Allow)
+		passed.Most = max(passed.Most, one.Decided.Allow)
 	}
-	held.Most, passed.Most = roundUp(held.Most), roundUp(passed.Most)
+	held.Most, passed.Most = render.RoundUp(held.Most), render.RoundUp(passed.Most)
 	for i := range sums {
 		one := &sums[i]
-		d := one.decided
-		if d.sum() == 0 {
+		d := one.Decided
+		if d.Sum() == 0 {
 			continue
 		}
-		says := fmt.Sprintf("%d asked, %d denied, %d halted, %s allowed", d.Ask, d.Deny, d.Halt, comma(int64(d.Allow)))
-		bar := plotBar{X: i*stepWide + 2, Wide: stepWide - 4, Href: p.feed(one, "", ""), Says: says}
-		bar.Parts = stacked(held.Most, classes, []int{d.Ask, d.Deny, d.Halt})
+		says := fmt.Sprintf("%d asked, %d denied, %d halted, %s allowed", d.Ask, d.Deny, d.Halt, render.Comma(int64(d.Allow)))
+		bar := render.PlotBar{X: i*render.StepWide + 2, Wide: render.StepWide - 4, Href: p.feed(one, "", ""), Says: says}
+		bar.Parts = render.Stacked(held.Most, classes, []int{d.Ask, d.Deny, d.Halt})
 		held.Bars = append(held.Bars, bar)
-		bar.Parts = stacked(passed.Most, []string{"allow"}, []int{d.Allow})
+		bar.Parts = render.Stacked(passed.Most, []string{"allow"}, []int{d.Allow})
 		passed.Bars = append(passed.Bars, bar)
-		p.Activity.Rows = append(p.Activity.Rows, plotRow{time.Unix(one.hour*3600, 0).UTC(), bar.Href,
-			[]int{d.Ask, d.Deny, d.Halt, d.Allow}})
+		p.Activity.Rows = append(p.Activity.Rows, render.PlotRow{At: time.Unix(one.Hour*3600, 0).UTC(), Href: bar.Href,
+			Counts: []int{d.Ask, d.Deny, d.Halt, d.Allow}})
 	}
-	p.Activity.Lanes, p.Activity.Axis = []lane{held, passed}, axis(sums)
+	p.Activity.Lanes, p.Activity.Axis = []render.Lane{held, passed}, axis(sums)
 	slices.Reverse(p.Activity.Rows)
 }
 
 // drawAnswers makes the plot of questions and what people said.
-func (p *overview) drawAnswers(sums []hourly) {
-	p.People = plot{ID: "answers", Title: "Questions and their answers", Href: "/pending", Wide: len(sums) * stepWide,
+func (p *overview) drawAnswers(sums []stats.Hourly) {
+	p.People = render.Plot{ID: "answers", Title: "Questions and their answers", Href: "/pending", Wide: len(sums) * render.StepWide,
 		Hourly: p.Stretch.step < 24,
-		Series: []measure{{"put", "put", p.AskedHref, p.Asked}, {"yes", "allow", "", p.Yes}, {"no", "deny", "", p.No},
-			{"in the harness", "there", "", p.There}, {"expired", "late", "", p.Expired}},
-		Says: fmt.Sprintf("%s put; people said yes to %d and no to %d, and %d expired.", numbered(p.Asked, "question was", "questions were"),
+		Series: []render.Measure{{Name: "put", Class: "put", Href: p.AskedHref, All: p.Asked}, {Name: "yes", Class: "allow", Href: "", All: p.Yes}, {Name: "no", Class: "deny", Href: "", All: p.No},
+			{Name: "in the harness", Class: "there", Href: "", All: p.There}, {Name: "expired", Class: "late", Href: "", All: p.Expired}},
+		Says: fmt.Sprintf("%s put; people said yes to %d and no to %d, and %d expired.", render.Numbered(p.Asked, "question was", "questions were"),
 			p.Yes, p.No, p.Expired)}
 	if p.There > 0 {
-		p.People.Says += fmt.Sprintf(" %s answered in the harness.", numbered(p.There, "was", "were"))
+		p.People.Says += fmt.Sprintf(" %s answered in the harness.", render.Numbered(p.There, "was", "were"))
 	}
 	if p.Asked > p.Yes+p.No+p.Expired+p.There {
 		p.People.Says += " The others wait."
 	}
-	only := lane{}
+	only := render.Lane{}
 	for _, one := range sums {
-		only.Most = max(only.Most, one.asked, one.yes+one.no+one.there+one.expired)
+		only.Most = max(only.Most, one.Asked, one.Yes+one.No+one.There+one.Expired)
 	}
-	only.Most = roundUp(only.Most)
+	only.Most = render.RoundUp(only.Most)
 	for i := range sums {
 		one := &sums[i]
-		if one.asked+one.yes+one.no+one.there+one.expired == 0 {
+		if one.Asked+one.Yes+one.No+one.There+one.Expired == 0 {
 			continue
 		}
-		says := fmt.Sprintf("%d put; %d yes, %d no, %d in the harness, %d expired", one.asked, one.yes, one.no, one.there, one.expired)
+		says := fmt.Sprintf("%d put; %d yes, %d no, %d in the harness, %d expired", one.Asked, one.Yes, one.No, one.There, one.Expired)
 		href := p.feed(one, "verdict", "ask")
 		only.Bars = append(only.Bars,
-			plotBar{X: i*stepWide + 2, Wide: stepWide/2 - 3, Href: href, Says: says,
-				Parts: stacked(only.Most, []string{"put"}, []int{one.asked})},
-			plotBar{X: i*stepWide + stepWide/2, Wide: stepWide/2 - 3, Href: href, Says: says,
-				Parts: stacked(only.Most, []string{"allow", "deny", "there", "late"}, []int{one.yes, one.no, one.there, one.expired})})
-		p.People.Rows = append(p.People.Rows, plotRow{time.Unix(one.hour*3600, 0).UTC(), href,
-			[]int{one.asked, one.yes, one.no, one.there, one.expired}})
+			render.PlotBar{X: i*render.StepWide + 2, Wide: render.StepWide/2 - 3, Href: href, Says: says,
+				Parts: render.Stacked(only.Most, []string{"put"}, []int{one.Asked})},
+			render.PlotBar{X: i*render.StepWide + render.StepWide/2, Wide: render.StepWide/2 - 3, Href: href, Says: says,
+				Parts: render.Stacked(only.Most, []string{"allow", "deny", "there", "late"}, []int{one.Yes, one.No, one.There, one.Expired})})
+		p.People.Rows = append(p.People.Rows, render.PlotRow{At: time.Unix(one.Hour*3600, 0).UTC(), Href: href,
+			Counts: []int{one.Asked, one.Yes, one.No, one.There, one.Expired}})
 	}
-	p.People.Lanes, p.People.Axis = []lane{only}, axis(sums)
+	p.People.Lanes, p.People.Axis = []render.Lane{only}, axis(sums)
 	slices.Reverse(p.People.Rows)
 }
 
 // axis picks the times that are written along the foot of a plot.
-func axis(sums []hourly) (marks []mark) {
+func axis(sums []stats.Hourly) (marks []render.Mark) {
 	for i := 0; i < len(sums); i += max(len(sums)/4, 1) {
-		marks = append(marks, mark{time.Unix(sums[i].hour*3600, 0).UTC()})
+		marks = append(marks, render.Mark{At: time.Unix(sums[i].Hour*3600, 0).UTC()})
 	}
 	return marks
 }
 
 // named lists the agents that were asked about most, or the rules that spoke most, with a link to what is counted.
-func (p *overview) named(r *rollup, by map[string]*named, first, last int64, field string) []barRow {
-	var rows []barRow
+func (p *overview) named(r *stats.Rollup, by map[string]*stats.Named, first, last int64, field string) []render.BarRow {
+	var rows []render.BarRow
 	for name, one := range by {
 		all, asked := 0, 0
 		for h := first; h < last; h++ {
-			n, put := r.in(one, h)
+			n, put := r.In(one, h)
 			all, asked = all+n, asked+put
 		}
-		row := barRow{Name: name, Href: p.feed(nil, field, name), Count: all, Says: numbered(asked, "question", "questions")}
+		row := render.BarRow{Name: name, Href: p.feed(nil, field, name), Count: all, Says: render.Numbered(asked, "question", "questions")}
 		if field == "agent" {
 			query := url.Values{"since": {p.Since.Format(time.RFC3339)}, "agent": {name}, "verdict": {"ask"}}
-			row.Count, row.Says, row.Href = asked, percent(asked, all)+" of "+comma(int64(all)), address("/feed", query)
+			row.Count, row.Says, row.Href = asked, render.Percent(asked, all)+" of "+render.Comma(int64(all)), address("/feed", query)
 		}
 		if name == "" {
 			row.Name, row.Href = "all others", p.Activity.Href
@@ -301,7 +280,7 @@ func (p *overview) named(r *rollup, by map[string]*named, first, last int64, fie
 	sort.Slice(rows, func(i, j int) bool {
 		return rows[i].Count > rows[j].Count || rows[i].Count == rows[j].Count && rows[i].Name < rows[j].Name
 	})
-	return scaled(rows[:min(len(rows), topNamed)])
+	return render.Scaled(rows[:min(len(rows), topNamed)])
 }
 
 // timed says how long people took within the stretch.
@@ -319,25 +298,25 @@ func (p *overview) timed(answers []quorum.Answered) {
 }
 
 // ages lists how long the questions that wait have waited.
-func (c *Console) ages(ctx context.Context) ([]barRow, error) {
+func (c *Console) ages(ctx context.Context) ([]render.BarRow, error) {
 	requests, err := c.config.Backend.Requests(ctx, maxWaiting)
 	if err != nil {
 		return nil, err
 	}
 	now := c.config.Now()
-	rows := make([]barRow, len(ageBands()))
+	rows := make([]render.BarRow, len(ageBands()))
 	for i, band := range ageBands() {
-		rows[i] = barRow{Name: band.Title, Href: "/pending?age=" + band.Name, Class: band.class}
+		rows[i] = render.BarRow{Name: band.Title, Href: "/pending?age=" + band.Name, Class: band.class}
 	}
 	for i := range requests.Rows {
 		if waitsHere(&requests.Rows[i]) {
 			rows[bandOf(now.Sub(requests.Rows[i].Created))].Count++
 		}
 	}
-	if !slices.ContainsFunc(rows, func(r barRow) bool { return r.Count > 0 }) {
+	if !slices.ContainsFunc(rows, func(r render.BarRow) bool { return r.Count > 0 }) {
 		return nil, nil
 	}
-	return scaled(rows), nil
+	return render.Scaled(rows), nil
 }
 
 // An ageBand is how long a question has waited, roughly.

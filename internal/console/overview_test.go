@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/console"
+	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/test/wait"
@@ -144,7 +145,7 @@ func (h *house) decidedAt(at time.Time) {
 
 // A slowLog hands out entries only when it is let.
 type slowLog struct {
-	console.Log
+	stats.Log
 	let chan struct{}
 }
 
@@ -161,7 +162,7 @@ func TestOverviewWhileTheLogIsRead(t *testing.T) {
 	h := open(t)
 	fillLog(t, h, 1_400)
 	slow := &slowLog{let: make(chan struct{})}
-	watched := h.watchWith(func(log console.Log) console.Log { slow.Log = log; return slow })
+	watched := h.watchWith(func(log stats.Log) stats.Log { slow.Log = log; return slow })
 	b := h.in("ada", quorum.RoleAdmin)
 	page := b.get("/")
 	h.want("before anything is read", page, http.StatusOK, "still being read: 0 of 1,40")
@@ -192,7 +193,7 @@ func TestOverviewOfALogThatCantBeRead(t *testing.T) {
 	h := open(t)
 	fillLog(t, h, 5)
 	broken := &brokenLog{}
-	h.watchWith(func(log console.Log) console.Log { broken.Log = log; return broken })
+	h.watchWith(func(log stats.Log) stats.Log { broken.Log = log; return broken })
 	b := h.in("ada", quorum.RoleAdmin)
 	if got := tile(b.counted("/"), "Decisions"); got != "5" {
 		t.Fatalf("%q decisions are counted", got)
@@ -212,7 +213,7 @@ func TestOverviewOfALogThatCantBeRead(t *testing.T) {
 
 // A brokenLog does not hand out entries to whoever counts.
 type brokenLog struct {
-	console.Log
+	stats.Log
 	fails atomic.Bool
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 	"interlock/internal/webpush"
 )
@@ -27,7 +28,7 @@ func (c *Console) pushing(r *http.Request) (*pushing, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := c.visitor(r).operator.Name
+	name := c.visitor(r).Operator.Name
 	p := &pushing{Browsers: slices.DeleteFunc(list, func(one ledger.SubscriptionBody) bool { return one.Operator != name })}
 	if p.Key, err = c.config.Push.PublicKey(); err != nil {
 		p.Fault = err.Error()
@@ -38,15 +39,15 @@ func (c *Console) pushing(r *http.Request) (*pushing, error) {
 // beginPush has a browser told of requests from now on. The log says so before it is.
 func (c *Console) beginPush(w http.ResponseWriter, r *http.Request) {
 	v := c.visitor(r)
-	browser := webpush.Browser{Name: v.session.Browser, Endpoint: r.PostForm.Get("endpoint"), Key: r.PostForm.Get("p256dh"),
+	browser := webpush.Browser{Name: v.Session.Browser, Endpoint: r.PostForm.Get("endpoint"), Key: r.PostForm.Get("p256dh"),
 		Auth: r.PostForm.Get("auth")}
-	id, err := c.config.Push.Check(r.Context(), v.operator.Name, browser)
+	id, err := c.config.Push.Check(r.Context(), v.Operator.Name, browser)
 	if err == nil {
 		err = c.config.Backend.RecordSession(r.Context(),
-			auditlog.SessionRecord{Operator: v.operator.Name, What: "subscribed", Reason: id + " is told of requests"})
+			auditlog.SessionRecord{Operator: v.Operator.Name, What: "subscribed", Reason: id + " is told of requests"})
 	}
 	if err == nil {
-		err = c.config.Push.Begin(r.Context(), id, v.operator, browser)
+		err = c.config.Push.Begin(r.Context(), id, v.Operator, browser)
 	}
 	if err != nil {
 		c.fail(w, r, err)
@@ -57,7 +58,7 @@ func (c *Console) beginPush(w http.ResponseWriter, r *http.Request) {
 
 // endPush has a browser told no more. It only takes away, so what is first done is to do it.
 func (c *Console) endPush(w http.ResponseWriter, r *http.Request) {
-	name, id := c.visitor(r).operator.Name, r.PostForm.Get("id")
+	name, id := c.visitor(r).Operator.Name, r.PostForm.Get("id")
 	if err := c.config.Push.End(r.Context(), id, name); err != nil {
 		c.fail(w, r, err)
 		return
@@ -69,11 +70,11 @@ func (c *Console) endPush(w http.ResponseWriter, r *http.Request) {
 // tryPush sends a message that says that it is a test.
 func (c *Console) tryPush(w http.ResponseWriter, r *http.Request) {
 	v := c.visitor(r)
-	if !c.attempts.allow("push\x00" + v.operator.Name) {
+	if !c.attempts.allow("push\x00" + v.Operator.Name) {
 		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many tests at once; wait a moment"))
 		return
 	}
-	if err := c.config.Push.Try(r.Context(), r.PostForm.Get("id"), v.operator.Name); err != nil {
+	if err := c.config.Push.Try(r.Context(), r.PostForm.Get("id"), v.Operator.Name); err != nil {
 		c.fail(w, r, err)
 		return
 	}
@@ -94,7 +95,7 @@ func (c *Console) pushCheck(r *http.Request) check {
 		one.State, one.Says = "warn", "it can't be told which browsers are told"
 		return one
 	}
-	one.State, one.Says = PushHealth(list, func(t time.Time) string { return ago(c.config.Now(), t) })
+	one.State, one.Says = PushHealth(list, func(t time.Time) string { return render.Ago(c.config.Now(), t) })
 	return one
 }
 
@@ -103,11 +104,11 @@ func PushHealth(list []ledger.SubscriptionBody, when func(time.Time) string) (st
 	if len(list) == 0 {
 		return "none", "no browser is told: who answers can switch it on under Sessions"
 	}
-	says = numbered(len(list), "browser is", "browsers are") + " told"
+	says = render.Numbered(len(list), "browser is", "browsers are") + " told"
 	failing := slices.DeleteFunc(slices.Clone(list), func(one ledger.SubscriptionBody) bool { return one.Failed == 0 })
 	if len(failing) == 0 {
 		return "good", says
 	}
 	last := slices.MaxFunc(failing, func(a, b ledger.SubscriptionBody) int { return a.FailedAt.Compare(b.FailedAt) })
-	return "warn", says + ", " + numbered(len(failing), "of them isn't", "of them aren't") + " reached, last " + when(last.FailedAt) + ": " + last.Why
+	return "warn", says + ", " + render.Numbered(len(failing), "of them isn't", "of them aren't") + " reached, last " + when(last.FailedAt) + ": " + last.Why
 }

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
 
@@ -66,7 +67,7 @@ func (c *Console) seconding(r *http.Request, what interlock.Digest, reason strin
 	id, err := c.newID("ord_")
 	now := c.config.Now().UTC().Truncate(time.Microsecond)
 	return quorum.OfOrder(interlock.Order{ID: id, Verb: interlock.VerbSecond, Subject: string(what), Reason: reason,
-		Operator: c.visitor(r).operator.Name, At: now, Expires: now.Add(orderLife)}, interlock.Requester{}), err
+		Operator: c.visitor(r).Operator.Name, At: now, Expires: now.Add(orderLife)}, interlock.Requester{}), err
 }
 
 // rangeOf reads the form's bounds.
@@ -93,7 +94,7 @@ func (c *Console) rangeOf(r *http.Request) (g interlock.Grant, days int, err err
 		}
 	}
 	now := c.config.Now().UTC().Truncate(time.Second)
-	g = interlock.Grant{ID: id, Operator: c.visitor(r).operator.Name, Kind: interlock.KindTool, Tool: strings.TrimSpace(form.Get("tool")), Range: &of,
+	g = interlock.Grant{ID: id, Operator: c.visitor(r).Operator.Name, Kind: interlock.KindTool, Tool: strings.TrimSpace(form.Get("tool")), Range: &of,
 		Created: now, Expires: now.Add(time.Duration(days) * 24 * time.Hour)}
 	if times := strings.TrimSpace(form.Get("times")); times != "" {
 		if g.Times, err = strconv.Atoi(times); err != nil {
@@ -123,4 +124,45 @@ func rangeWords(g interlock.Grant) string {
 		parts = append(parts, "up to "+interlock.Money(g.Range.Most, g.Range.Currency))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// A planned is a plan of a run as pages show it.
+type planned struct {
+	interlock.Plan
+	Veiled bool // the actions' own words are not shown
+}
+
+func (c *Console) planned(r *http.Request, plan interlock.Plan) planned {
+	return planned{plan, !c.may(r, reading)}
+}
+
+// Left is how many steps have not been let through.
+func (p planned) Left() int { return len(p.Steps) - p.Done }
+
+// plansPage lists the plans of runs.
+func (c *Console) plansPage(w http.ResponseWriter, r *http.Request) {
+	plans, err := admission.PlansUnder(r.Context(), c.config.Backend, ledger.All, maxListed)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	list := admission.List[planned]{All: plans.All}
+	for _, plan := range plans.Rows {
+		list.Rows = append(list.Rows, c.planned(r, plan))
+	}
+	c.render(w, r, http.StatusOK, "plans.html", "Plans", list)
+}
+
+// planPage shows one plan, by its id or its run's. Its acknowledgement is the answer to its request, as of any question.
+func (c *Console) planPage(w http.ResponseWriter, r *http.Request) {
+	plans, err := admission.PlansUnder(r.Context(), c.config.Backend, ledger.PlanNamed(r.PathValue("id")), 1)
+	if err == nil && len(plans.Rows) == 0 {
+		err = interlock.Errorf(interlock.CodeNotFound, "id", "no plan and no run with a plan has this name")
+	}
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	plan := c.planned(r, plans.Rows[0])
+	c.render(w, r, http.StatusOK, "plan.html", "Plan "+plan.ID, plan)
 }

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/console/render"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
 	"interlock/internal/rollback"
@@ -31,7 +32,7 @@ func (c *Console) planRollback(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	patient(w).extend() // reading took its own time
+	render.Patient(w).Extend() // reading took its own time
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(append(text, '\n')) // a browser that went away has lost nothing
 }
@@ -50,7 +51,7 @@ func seedOf(r *http.Request) (seed dataflow.Seed, err error) {
 	q := r.URL.Query()
 	seed.Agent, seed.Event = strings.TrimSpace(q.Get("agent")), strings.TrimSpace(q.Get("event"))
 	if since := q.Get("since"); since != "" {
-		if err := instant("since", since, &seed.Since); err != nil {
+		if err := render.Instant("since", since, &seed.Since); err != nil {
 			return seed, interlock.Errorf(interlock.CodeInvalid, "since", "is a time such as 2026-03-04T05:06:07Z")
 		}
 	}
@@ -90,7 +91,7 @@ func (c *Console) rollbackPlanPage(w http.ResponseWriter, r *http.Request) {
 		query = url.Values{"agent": {seed.Agent}, "since": {seed.Since.Format(time.RFC3339Nano)}}
 	}
 	page.JSON = address("/rollback/plan", query)
-	patient(w).extend() // reading took its own time
+	render.Patient(w).Extend() // reading took its own time
 	c.render(w, r, http.StatusOK, "undo.html", "What would have to be undone", page)
 }
 
@@ -99,7 +100,7 @@ func (c *Console) rollbacksPage(w http.ResponseWriter, r *http.Request) {
 	page := struct {
 		Open, Ended admission.List[ledger.RollbackBody]
 		Agent       string // that the form is filled with
-	}{Agent: shorten(r.URL.Query().Get("agent"), maxFilter)}
+	}{Agent: render.Shorten(r.URL.Query().Get("agent"), render.MaxFilter)}
 	var err error
 	if page.Open, err = admission.Rollbacks(r.Context(), c.config.Backend, false, maxListed); err == nil {
 		page.Ended, err = admission.Rollbacks(r.Context(), c.config.Backend, true, maxListed)

@@ -6,10 +6,13 @@ import (
 	"net/url"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 	"interlock/internal/ruletest"
@@ -29,7 +32,7 @@ type lately struct {
 // A rate is how the decisions about one kind of action came out, or those in which one gate was the one that is named.
 type rate struct {
 	Name   string
-	Counts tallies
+	Counts stats.Tallies
 	All    int
 }
 
@@ -59,7 +62,7 @@ func count(by map[string]*rate, name string, answer interlock.Verdict) {
 		by[name] = one
 	}
 	one.All++
-	one.Counts.add(answer)
+	one.Counts.Add(answer)
 }
 
 // titled is what the template of rates gets.
@@ -112,9 +115,9 @@ type ruled struct {
 	*ruleset.Rule
 	Hits   *auditlog.Hits // nil: none lately
 	Tests  int
-	Trend  *spark // nil: it was not the one that is named in the last month
-	Spoke  int    // how often it was, within the times that are looked at
-	Silent int    // orders that keep it silent somewhere
+	Trend  *stats.Spark // nil: it was not the one that is named in the last month
+	Spoke  int          // how often it was, within the times that are looked at
+	Silent int          // orders that keep it silent somewhere
 }
 
 // rulesPage lists the rules in force, those that spoke most first.
@@ -141,10 +144,10 @@ func (c *Console) rulesPage(w http.ResponseWriter, r *http.Request) {
 	rules := c.config.Facts.Rules()
 	now := c.config.Now()
 	var list []ruled
-	come := c.counter.view(r.Context(), func(rolled *rollup) {
+	come := c.counter.View(r.Context(), func(rolled *stats.Rollup) {
 		for _, rule := range rules.Rules() {
 			if times, listed := f.spoke(rolled, rule.ID, now); listed && f.about(rule, silent[rule.ID] > 0) {
-				list = append(list, ruled{rule, counted.rules[rule.ID], testsOf(rule), rolled.month(rule.ID, now), times, silent[rule.ID]})
+				list = append(list, ruled{rule, counted.rules[rule.ID], testsOf(rule), rolled.Month(rule.ID, now), times, silent[rule.ID]})
 			}
 		}
 	})
@@ -194,11 +197,11 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 	rules := facts.Rules()
 	rule, known := rules.Rule(id)
 	if !known {
-		page := ruleDetail{Missing: shorten(id, maxFilter)}
+		page := ruleDetail{Missing: render.Shorten(id, render.MaxFilter)}
 		_, none := rules.Suppressible(id)
 		page.Row = none == nil
-		c.counter.view(r.Context(), func(rolled *rollup) { page.Trend = ruleTrend(rolled, id, c.config.Now()) })
-		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+shorten(id, 80), &page)
+		c.counter.View(r.Context(), func(rolled *stats.Rollup) { page.Trend = ruleTrend(rolled, id, c.config.Now()) })
+		c.render(w, r, http.StatusNotFound, "rule.html", "Rule "+render.Shorten(id, 80), &page)
 		return
 	}
 	counted, err := c.lately(r)
@@ -211,7 +214,7 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	match, err := asWritten(struct {
+	match, err := render.AsWritten(struct {
 		Kinds []interlock.Kind `json:"kinds,omitempty"`
 		Match ruleset.Match    `json:"match"`
 		After *ruleset.After   `json:"after,omitempty"`
@@ -221,7 +224,7 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := ruleDetail{Rule: rule, Hits: counted.rules[rule.ID], Decisions: counted.Decisions, Results: results, Match: match,
-		LooksFor: looksFor(rule), May: c.may(r, answering), Kinds: interlock.Kinds()}
+		LooksFor: render.LooksFor(rule), May: c.may(r, answering), Kinds: interlock.Kinds()}
 	for _, result := range results {
 		if result.Fault != "" {
 			page.Failed++
@@ -236,7 +239,7 @@ func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {
 	} else if page.Denies && !c.may(r, governing) {
 		page.Firm = "This rule denies: only an admin can keep it silent."
 	}
-	c.counter.view(r.Context(), func(rolled *rollup) { page.Trend = ruleTrend(rolled, rule.ID, c.config.Now()) })
+	c.counter.View(r.Context(), func(rolled *stats.Rollup) { page.Trend = ruleTrend(rolled, rule.ID, c.config.Now()) })
 	c.render(w, r, http.StatusOK, "rule.html", "Rule "+rule.ID, &page)
 }
 
@@ -250,8 +253,8 @@ type ruleDetail struct {
 	Results   []ruletest.Result
 	Failed    int
 	Match     string
-	LooksFor  []clause
-	Trend     plot
+	LooksFor  []render.Clause
+	Trend     render.Plot
 	Silent    []silenced // orders that keep it silent somewhere
 	Denies    bool
 	Firm      string // why nobody who looks can keep it silent; empty: they can
@@ -260,38 +263,85 @@ type ruleDetail struct {
 }
 
 // ruleTrend draws how often a rule was the one that is named, day by day.
-func ruleTrend(r *rollup, rule string, now time.Time) plot {
-	one := r.rules[rule]
-	last := (hourOf(now)/monthStep + 1) * monthStep
-	p := plot{ID: "trend", Title: "When it spoke", Href: address("/feed", url.Values{"rule": {rule}}), Wide: monthSteps * stepWide}
-	only, sums := lane{}, make([]hourly, monthSteps)
-	all, put := make([]int, monthSteps), make([]int, monthSteps)
+func ruleTrend(r *stats.Rollup, rule string, now time.Time) render.Plot {
+	one := r.Rules[rule]
+	last := (stats.HourOf(now)/stats.MonthStep + 1) * stats.MonthStep
+	p := render.Plot{ID: "trend", Title: "When it spoke", Href: address("/feed", url.Values{"rule": {rule}}), Wide: stats.MonthSteps * render.StepWide}
+	only, sums := render.Lane{}, make([]stats.Hourly, stats.MonthSteps)
+	all, put := make([]int, stats.MonthSteps), make([]int, stats.MonthSteps)
 	asked, others := 0, 0
 	for i := range sums {
-		sums[i].hour = last - int64(monthSteps-i)*monthStep
-		for h := sums[i].hour; one != nil && h >= 0 && h < sums[i].hour+monthStep; h++ {
-			n, questions := r.in(one, h)
+		sums[i].Hour = last - int64(stats.MonthSteps-i)*stats.MonthStep
+		for h := sums[i].Hour; one != nil && h >= 0 && h < sums[i].Hour+stats.MonthStep; h++ {
+			n, questions := r.In(one, h)
 			all[i], put[i] = all[i]+n, put[i]+questions
 		}
 		asked, others, only.Most = asked+put[i], others+all[i]-put[i], max(only.Most, all[i])
 	}
-	only.Most = roundUp(only.Most)
+	only.Most = render.RoundUp(only.Most)
 	for i := range sums {
 		if all[i] == 0 {
 			continue
 		}
-		from := time.Unix(sums[i].hour*3600, 0).UTC()
+		from := time.Unix(sums[i].Hour*3600, 0).UTC()
 		href := address("/feed", url.Values{"rule": {rule}, "since": {from.Format(time.RFC3339)},
-			"until": {from.Add(monthStep * time.Hour).Format(time.RFC3339)}})
-		only.Bars = append(only.Bars, plotBar{X: i*stepWide + 2, Wide: stepWide - 4, Href: href,
+			"until": {from.Add(stats.MonthStep * time.Hour).Format(time.RFC3339)}})
+		only.Bars = append(only.Bars, render.PlotBar{X: i*render.StepWide + 2, Wide: render.StepWide - 4, Href: href,
 			Says:  fmt.Sprintf("%d asked, %d denied", put[i], all[i]-put[i]),
-			Parts: stacked(only.Most, []string{"ask", "deny"}, []int{put[i], all[i] - put[i]})})
-		p.Rows = append(p.Rows, plotRow{from, href, []int{put[i], all[i] - put[i]}})
+			Parts: render.Stacked(only.Most, []string{"ask", "deny"}, []int{put[i], all[i] - put[i]})})
+		p.Rows = append(p.Rows, render.PlotRow{At: from, Href: href, Counts: []int{put[i], all[i] - put[i]}})
 	}
-	p.Lanes, p.Axis = []lane{only}, axis(sums)
-	p.Series = []measure{{"asked", "ask", "", asked}, {"denied", "deny", "", others}}
-	p.Says = "In 30 days it was the one that is named in " + numbered(asked+others, "decision", "decisions") + ": " +
-		comma(int64(asked)) + " asked and " + comma(int64(others)) + " denied or halted."
+	p.Lanes, p.Axis = []render.Lane{only}, axis(sums)
+	p.Series = []render.Measure{{Name: "asked", Class: "ask", Href: "", All: asked}, {Name: "denied", Class: "deny", Href: "", All: others}}
+	p.Says = "In 30 days it was the one that is named in " + render.Numbered(asked+others, "decision", "decisions") + ": " +
+		render.Comma(int64(asked)) + " asked and " + render.Comma(int64(others)) + " denied or halted."
 	slices.Reverse(p.Rows)
 	return p
+}
+
+// A rulesFilter says which rules the page lists. Empty fields say nothing.
+type rulesFilter struct {
+	Q       string // part of the id, the reason or a tag
+	Verdict string
+	From    string // "yours", "shipped" or "silent": those that an operator keeps silent
+	dated          // those that were the one that is named within these times
+}
+
+func rulesFilterOf(query url.Values) (f rulesFilter, err error) {
+	f = rulesFilter{Q: query.Get("q"), Verdict: query.Get("verdict"), From: query.Get("from")}
+	if len(f.Q) > render.MaxFilter {
+		return f, interlock.Errorf(interlock.CodeInvalid, "q", "is longer than %d bytes", render.MaxFilter)
+	}
+	if f.Verdict != "" {
+		var v interlock.Verdict
+		if err := v.UnmarshalText([]byte(f.Verdict)); err != nil {
+			return f, interlock.Errorf(interlock.CodeInvalid, "verdict", "%v", err)
+		}
+	}
+	if f.From != "" && !slices.Contains([]string{"yours", "shipped", "silent"}, f.From) {
+		return f, interlock.Errorf(interlock.CodeInvalid, "from", "%.40q is none of yours, shipped and silent", f.From)
+	}
+	f.dated, err = datedOf(query)
+	return f, err
+}
+
+// Any reports whether the filter leaves anything out.
+func (f rulesFilter) Any() bool { return f != rulesFilter{} }
+
+// about reports whether a rule passes, but for the times.
+func (f rulesFilter) about(r *ruleset.Rule, silent bool) bool {
+	switch {
+	case f.Verdict != "" && r.Verdict.String() != f.Verdict,
+		f.From == "yours" && !r.User(), f.From == "shipped" && r.User(), f.From == "silent" && !silent:
+		return false
+	}
+	text := strings.ToLower(r.ID + "\n" + r.Reason + "\n" + strings.Join(r.Tags, "\n"))
+	return strings.Contains(text, strings.ToLower(f.Q))
+}
+
+// spoke reports how often a rule was the one that is named within the filter's times, and whether that is enough to be listed.
+func (f rulesFilter) spoke(r *stats.Rollup, rule string, now time.Time) (times int, listed bool) {
+	from, to := f.bounds(now)
+	times, _ = r.Between(r.Rules[rule], from, to)
+	return times, times > 0 || !f.Dated()
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/console/render"
+	"interlock/internal/console/signin"
 	"interlock/internal/ledger"
 	"interlock/internal/sse"
 )
@@ -24,8 +26,8 @@ const (
 
 // A stream writes server-sent events to one browser.
 type stream struct {
-	w       *patientWriter
-	session session
+	w       *render.PatientWriter
+	session signin.Session
 	last    int64 // index after the last entry looked at
 	filter  filter
 	waiting counts
@@ -68,7 +70,7 @@ func (c *Console) inboxStream(w http.ResponseWriter, r *http.Request) {
 
 // live keeps a page up with what is written, for as long as it is looked at.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, s *stream, what ledger.Watch) {
-	s.w, s.session, s.waiting = patient(w), c.visitor(r).session, counts{-1, -1}
+	s.w, s.session, s.waiting = render.Patient(w), c.visitor(r).Session, counts{-1, -1}
 	if c.streams.Add(1) > maxStreams {
 		c.streams.Add(-1)
 		c.fail(w, r, interlock.Errorf(interlock.CodeLimited, "", "too many pages are live at once; load the page again instead"))
@@ -80,7 +82,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *stream, what l
 		c.fail(w, r, err)
 		return
 	}
-	s.w.extend() // the server's own deadline is for pages
+	s.w.Extend() // the server's own deadline is for pages
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	c.follow(r, s, changed)
@@ -132,19 +134,7 @@ func (c *Console) stillIn(ctx context.Context, s *stream, read bool) (in bool, e
 			return false, err
 		}
 	}
-	return c.sessions.stands(s.session.ID) && c.over(s.session, s.operator) == "", nil
-}
-
-// stands reports whether a session has not ended.
-func (s *sessions) stands(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, known := range s.byHash {
-		if known.ID == id {
-			return !known.over(s.now())
-		}
-	}
-	return false
+	return c.sessions.Stands(s.session.ID) && c.over(s.session, s.operator) == "", nil
 }
 
 // streamNew sends what has come in since the last look.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"interlock/internal/console/render"
 )
 
 // FuzzTicket: what is read as a ticket names an operator and a nonce in their one form, and reads the same from its link.
@@ -59,19 +61,19 @@ func TestEditOf(t *testing.T) {
 	head := "kind: file\ntool: Edit\n\n"
 	for name, test := range map[string]struct {
 		display string
-		want    []editLine
+		want    []render.EditLine
 	}{
-		"one line of three": {head + `{"old_string":"a\nb\nc","new_string":"a\nB\nc"}` + "\n", []editLine{{" ", "a"}, {"-", "b"}, {"+", "B"}, {" ", "c"}}},
-		"a new file":        {head + `{"content":"a\nb\n"}` + "\n", []editLine{{"+", "a"}, {"+", "b"}}},
+		"one line of three": {head + `{"old_string":"a\nb\nc","new_string":"a\nB\nc"}` + "\n", []render.EditLine{{Sign: " ", Text: "a"}, {Sign: "-", Text: "b"}, {Sign: "+", Text: "B"}, {Sign: " ", Text: "c"}}},
+		"a new file":        {head + `{"content":"a\nb\n"}` + "\n", []render.EditLine{{Sign: "+", Text: "a"}, {Sign: "+", Text: "b"}}},
 		"several edits": {head + `{"edits":[{"old_string":"a","new_string":"b"},{"oldText":"c","newText":""}]}`,
-			[]editLine{{"-", "a"}, {"+", "b"}, {"-", "c"}}},
+			[]render.EditLine{{Sign: "-", Text: "a"}, {Sign: "+", Text: "b"}, {Sign: "-", Text: "c"}}},
 		"no edit":         {head + `{"file_path":"x"}`, nil},
 		"another kind":    {"kind: shell\n\n" + `{"content":"a"}`, nil},
 		"no arguments":    {"kind: file\n", nil},
 		"broken":          {head + "{", nil},
-		"more than shown": {head + `{"content":"` + strings.Repeat(`x\n`, maxChanges+1) + `"}`, nil},
+		"more than shown": {head + `{"content":"` + strings.Repeat(`x\n`, render.MaxChanges+1) + `"}`, nil},
 	} {
-		if diff := cmp.Diff(test.want, editOf(test.display)); diff != "" {
+		if diff := cmp.Diff(test.want, render.EditOf(test.display)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
+	"interlock/internal/console/render"
+	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/ruleset"
@@ -36,7 +39,7 @@ type subject struct {
 	Agent string   // of a run
 	Runs  []string // of an orchestration
 
-	counted countedFor
+	counted render.CountedFor
 	holds   [][]byte // names of holds over it, as they stand in events
 }
 
@@ -61,7 +64,7 @@ func (c *Console) subjectOf(r *http.Request) (s subject, named bool, err error) 
 		s.On = ledger.HoldName(ledger.HoldSystem, phase.SystemKey)
 	}
 	s.Scope, s.Key, _ = strings.Cut(s.On, ":")
-	if len(s.On) > maxFilter || s.Scope != onTree && !phase.ValidKey(s.Scope, s.Key) || s.Key == "" {
+	if len(s.On) > render.MaxFilter || s.Scope != onTree && !phase.ValidKey(s.Scope, s.Key) || s.Key == "" {
 		return s, false, interlock.Errorf(interlock.CodeInvalid, "on",
 			"name an agent, a type, a run, an orchestration, a layer of control or the system, such as agent:builder")
 	}
@@ -69,11 +72,11 @@ func (c *Console) subjectOf(r *http.Request) (s subject, named bool, err error) 
 	case phase.ScopeAgent:
 		err = c.ofAgent(r.Context(), &s)
 	case phase.ScopeType:
-		s.counted = countedFor{record: interlock.AgentRecord{Type: s.Key}, per: []ruleset.Per{ruleset.PerType}}
+		s.counted = render.CountedFor{Record: interlock.AgentRecord{Type: s.Key}, Per: []ruleset.Per{ruleset.PerType}}
 	case phase.ScopeRun, onTree:
 		err = c.ofRun(r.Context(), &s)
 	default:
-		s.counted.per = []ruleset.Per{ruleset.PerEverything}
+		s.counted.Per = []ruleset.Per{ruleset.PerEverything}
 	}
 	s.over(s.On)
 	if s.Scope != phase.ScopeLayer && s.Scope != phase.ScopeSystem {
@@ -85,7 +88,7 @@ func (c *Console) subjectOf(r *http.Request) (s subject, named bool, err error) 
 // over adds holds by their names, and with each its breaker's.
 func (s *subject) over(names ...string) {
 	for _, name := range names {
-		s.holds = append(s.holds, quoted("", name), quoted("", "breaker:"+name))
+		s.holds = append(s.holds, render.Quoted("", name), render.Quoted("", "breaker:"+name))
 	}
 }
 
@@ -93,8 +96,8 @@ func (c *Console) ofAgent(ctx context.Context, s *subject) error {
 	standing, err := c.config.Backend.Ground(ctx, ref(ledger.Agent, s.Key))
 	record := standing.Agents[s.Key]
 	record.ID = s.Key
-	s.counted = countedFor{requester: interlock.Requester{Agent: s.Key, Principal: record.Principal}, record: record,
-		per: []ruleset.Per{ruleset.PerAgent, ruleset.PerType, ruleset.PerPrincipal, ruleset.PerEverything}}
+	s.counted = render.CountedFor{Requester: interlock.Requester{Agent: s.Key, Principal: record.Principal}, Record: record,
+		Per: []ruleset.Per{ruleset.PerAgent, ruleset.PerType, ruleset.PerPrincipal, ruleset.PerEverything}}
 	if s.Type = record.Type; s.Type != "" {
 		s.over("type:" + s.Type)
 	}
@@ -124,7 +127,7 @@ func (c *Console) ofRun(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	s.counted = countedFor{requester: interlock.Requester{Agent: s.Agent, Run: s.Key}, record: standing.Agents[s.Agent], tree: tree, per: per}
+	s.counted = render.CountedFor{Requester: interlock.Requester{Agent: s.Agent, Run: s.Key}, Record: standing.Agents[s.Agent], Tree: tree, Per: per}
 	if s.Scope == phase.ScopeRun {
 		return nil
 	}
@@ -184,14 +187,14 @@ func (w *watching) about(e interlock.Entry) bool {
 	switch w.Scope {
 	case phase.ScopeAgent:
 		if decision {
-			return bytes.Contains(e.Body, quoted("agent", w.Key)) && w.by(e)
+			return bytes.Contains(e.Body, render.Quoted("agent", w.Key)) && w.by(e)
 		}
 		return w.named(e, "agent", "from", "to", "subject", "actor") ||
-			e.Type == interlock.EventBudget && bytes.Contains(e.Body, append([]byte(`"of":[`), quoted("", w.Key)...))
+			e.Type == interlock.EventBudget && bytes.Contains(e.Body, append([]byte(`"of":[`), render.Quoted("", w.Key)...))
 	case phase.ScopeRun:
-		return bytes.Contains(e.Body, quoted("", w.Key))
+		return bytes.Contains(e.Body, render.Quoted("", w.Key))
 	case onTree:
-		return slices.ContainsFunc(w.Runs, func(run string) bool { return bytes.Contains(e.Body, quoted("", run)) })
+		return slices.ContainsFunc(w.Runs, func(run string) bool { return bytes.Contains(e.Body, render.Quoted("", run)) })
 	case phase.ScopeType:
 		return decision && w.ofType(e)
 	case phase.ScopeSystem:
@@ -207,7 +210,7 @@ func (w *watching) by(e interlock.Entry) bool {
 }
 
 func (w *watching) named(e interlock.Entry, members ...string) bool {
-	return slices.ContainsFunc(members, func(m string) bool { return bytes.Contains(e.Body, quoted(m, w.Key)) })
+	return slices.ContainsFunc(members, func(m string) bool { return bytes.Contains(e.Body, render.Quoted(m, w.Key)) })
 }
 
 // ofType reports whether a decision is about an agent that is of the type now.
@@ -248,7 +251,7 @@ func (c *Console) timelinePage(w http.ResponseWriter, r *http.Request) {
 		Show                   string
 		Lines                  []line
 		Holds                  []ledger.HoldBody // that are over it now
-		Gauges                 []gauge
+		Gauges                 []render.Gauge
 		Earlier, Newest        string
 		All, Decided, Controls string // addresses
 		Searched               bool
@@ -258,7 +261,7 @@ func (c *Console) timelinePage(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		page.Gauges, err = c.gaugesOf(r, of.counted)
-		page.Gauges = page.Gauges[:min(len(page.Gauges), topGauges)]
+		page.Gauges = page.Gauges[:min(len(page.Gauges), render.TopGauges)]
 	}
 	var next int64
 	if err == nil {
@@ -267,7 +270,7 @@ func (c *Console) timelinePage(w http.ResponseWriter, r *http.Request) {
 			if looks.about(e) {
 				page.Lines = append(page.Lines, c.lineFor(r, e))
 			}
-			return len(page.Lines) < pageRows
+			return len(page.Lines) < render.PageRows
 		})
 	}
 	if err != nil {
@@ -287,7 +290,7 @@ func (c *Console) timelinePage(w http.ResponseWriter, r *http.Request) {
 	}
 	page.All, page.Decided, page.Controls = at("", 0), at("decisions", 0), at("control", 0)
 	if next > 0 {
-		page.Earlier, page.Searched = at(show, next), len(page.Lines) < pageRows
+		page.Earlier, page.Searched = at(show, next), len(page.Lines) < render.PageRows
 	}
 	if before >= 0 {
 		page.Newest = at(show, 0)
@@ -318,4 +321,46 @@ func (c *Console) holdsOver(ctx context.Context, of subject) (over []ledger.Hold
 		}
 	}
 	return over, err
+}
+
+// A dated is from when to when a list looks, as typed, in UTC. Empty fields say nothing.
+type dated struct {
+	Since, Until string
+	from, to     time.Time
+}
+
+func datedOf(query url.Values) (d dated, err error) {
+	d = dated{Since: query.Get("since"), Until: query.Get("until")}
+	if err = render.Instant("since", d.Since, &d.from); err == nil {
+		err = render.Instant("until", d.Until, &d.to)
+	}
+	return d, err
+}
+
+// Begin is where it begins, as a field for times takes it.
+func (d dated) Begin() string { return fieldTime(d.from) }
+
+// End is where it ends; see [dated.Begin].
+func (d dated) End() string { return fieldTime(d.to) }
+
+// Dated reports whether there is a bound.
+func (d dated) Dated() bool { return !d.from.IsZero() || !d.to.IsZero() }
+
+// bounds are the times that are meant, where nothing else is said the last month's.
+func (d dated) bounds(now time.Time) (from, to time.Time) {
+	from, to = d.from, d.to
+	if to.IsZero() {
+		to = now
+	}
+	if from.IsZero() {
+		from = to.AddDate(0, 0, -stats.MonthSteps)
+	}
+	return from, to
+}
+
+func fieldTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04")
 }

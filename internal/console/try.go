@@ -3,9 +3,12 @@ package console
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"interlock"
+	"interlock/internal/console/render"
 	"interlock/internal/explain"
+	"interlock/internal/replay"
 )
 
 // The bounds of what a page tries and shows of it; the command line takes more.
@@ -85,8 +88,8 @@ func (c *Console) explained(r *http.Request, t Trial) (page triedPage, err error
 		return page, interlock.Errorf(interlock.CodeLimited, "input", "is longer than %d bytes; `interlock check --explain -` takes more", maxTried)
 	case len(t.Dir) > maxPath || t.Dir != "" && !absolute(t.Dir):
 		return page, interlock.Errorf(interlock.CodeInvalid, "dir", "is no absolute path of a directory")
-	case len(t.Agent) > maxFilter:
-		return page, interlock.Errorf(interlock.CodeInvalid, "agent", "is longer than %d bytes", maxFilter)
+	case len(t.Agent) > render.MaxFilter:
+		return page, interlock.Errorf(interlock.CodeInvalid, "agent", "is longer than %d bytes", render.MaxFilter)
 	}
 	page = triedPage{Trial: t, Kinds: interlock.Kinds(), Done: true}
 	if page.Tried, err = c.config.Try(r.Context(), t); err != nil {
@@ -156,3 +159,43 @@ func tryOf(kinds []interlock.Kind) triedPage {
 }
 
 func trying(p triedPage, csrf string) tryForm { return tryForm{p.Trial, p.Kinds, csrf} }
+
+// pastPage says what rules would have decided about the past, and where the ruleset in the shadow has parted from the one in
+// force. Nothing of it is a decision.
+func (c *Console) pastPage(w http.ResponseWriter, r *http.Request) {
+	q, err := render.PastQueryOf(r)
+	if err == nil && (c.config.WhatIf == nil || c.config.Shadow == nil) {
+		err = interlock.Errorf(interlock.CodeUnavailable, "", "the past can't be asked here; interlock replay what-if can")
+	}
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	state, err := c.config.Shadow(r.Context())
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	data := struct {
+		render.PastQuery
+		State  replay.ShadowState
+		Report *replay.Report
+		Denied func(*replay.Report) int
+	}{PastQuery: q, State: state, Denied: func(r *replay.Report) int {
+		return r.Newly[interlock.Deny.String()] + r.Newly[interlock.Halt.String()]
+	}}
+	if q.Asked {
+		report, err := c.config.WhatIf(r.Context(), replay.Question{Rule: q.Rule, Candidate: q.Rules == "shadow", Agent: q.Agent,
+			Since: c.config.Now().Add(-time.Duration(q.Days) * 24 * time.Hour)})
+		if err != nil {
+			c.fail(w, r, err)
+			return
+		}
+		data.Report = &report
+	}
+	title := "Rules and the past"
+	if q.Rule != "" {
+		title = "The past of " + render.Shorten(q.Rule, 80)
+	}
+	c.render(w, r, http.StatusOK, "past.html", title, data)
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"interlock/internal/console/render"
 	"interlock/internal/strictjson"
 	"interlock/internal/strictyaml"
 )
@@ -14,7 +15,7 @@ import (
 func TestAsWritten(t *testing.T) {
 	const text = `{"kinds":["shell","sql"],"match":{"kind":["delete"],"glob":["rm *","a: b","no"],"traits":{"any":["force"]},"over":5,"sure":true,` +
 		`"pattern":"^x\\s<&>\"$"},"list":[{"a":[1]}]}`
-	got, err := asWritten(json.RawMessage(text))
+	got, err := render.AsWritten(json.RawMessage(text))
 	if err != nil {
 		t.Fatal(err)
 	}

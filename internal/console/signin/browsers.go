@@ -1,4 +1,4 @@
-package console
+package signin
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ var (
 	})
 )
 
-// browserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told is
+// BrowserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told is
 // called what it calls itself.
-func browserName(agent string) string {
+func BrowserName(agent string) string {
 	name, system := "", ""
 	for _, one := range makes {
 		if _, rest, found := strings.Cut(agent, one[0]); found && release().MatchString(rest) {

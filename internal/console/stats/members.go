@@ -1,13 +1,13 @@
-package console
+package stats
 
 import (
 	"bytes"
 	"encoding/json"
 )
 
-// members visits the members of a JSON object as Interlock writes it, without white space, until visit has enough. It reports whether
+// Members visits the members of a JSON object as Interlock writes it, without white space, until visit has enough. It reports whether
 // it could walk as far. It is for counting a million events: the general decoder reads every value, and this looks over most of them.
-func members(object []byte, visit func(name, value []byte) (more bool)) bool {
+func Members(object []byte, visit func(name, value []byte) (more bool)) bool {
 	if len(object) < 2 || object[0] != '{' {
 		return false
 	}
@@ -83,8 +83,8 @@ func pastText(data []byte, at int) int {
 	}
 }
 
-// textOf is what a JSON string says; nothing of what is no string.
-func textOf(value []byte) string {
+// TextOf is what a JSON string says; nothing of what is no string.
+func TextOf(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
 	}
@@ -96,8 +96,8 @@ func textOf(value []byte) string {
 	return text
 }
 
-// firstOf is the first element of a JSON array; nothing where there is none.
-func firstOf(array []byte) []byte {
+// FirstOf is the first element of a JSON array; nothing where there is none.
+func FirstOf(array []byte) []byte {
 	if len(array) < 3 || array[0] != '[' {
 		return nil
 	}

@@ -1,10 +1,11 @@
-package console
+package stats
 
 import (
 	"context"
 	"sync"
 	"time"
 
+	"interlock/internal/auditlog"
 	"interlock/internal/judgments"
 	"interlock/internal/ledger"
 )
@@ -15,9 +16,9 @@ const (
 	catchFar   = 100_000               // entries; whoever is further behind begins anew from the log's end
 )
 
-// A counter keeps a rollup up with the log while somebody looks. What is new is read forwards; what was there before is read from the
+// A Counter keeps a rollup up with the log while somebody looks. What is new is read forwards; what was there before is read from the
 // end backwards, so that today is there first.
-type counter struct {
+type Counter struct {
 	log  Log
 	now  func() time.Time
 	done <-chan struct{}
@@ -25,7 +26,7 @@ type counter struct {
 	judged bool // what came of asking judges is counted as well
 
 	mu      sync.Mutex
-	rolled  *rollup
+	rolled  *Rollup
 	low     int64 // entries from low to before high are counted
 	high    int64 // -1: none yet
 	size    int64 // of the log, when it was looked at last
@@ -34,20 +35,20 @@ type counter struct {
 	failed  error
 }
 
-func newCounter(log Log, now func() time.Time, done <-chan struct{}, judged bool) *counter {
-	return &counter{log: log, now: now, done: done, judged: judged, rolled: newRollup(), high: -1}
+func NewCounter(log Log, now func() time.Time, done <-chan struct{}, judged bool) *Counter {
+	return &Counter{log: log, now: now, done: done, judged: judged, rolled: NewRollup(), high: -1}
 }
 
-// counting is how far a counter has come.
-type counting struct {
+// Counting is how far a counter has come.
+type Counting struct {
 	Whole   bool
 	Counted int64
 	Size    int64
-	failed  error
+	Failed  error
 }
 
-// view has a function look at what is counted, after waiting a moment for what is new. The function must not keep what it is given.
-func (c *counter) view(ctx context.Context, look func(*rollup)) counting {
+// View has a function look at what is counted, after waiting a moment for what is new. The function must not keep what it is given.
+func (c *Counter) View(ctx context.Context, look func(*Rollup)) Counting {
 	c.mu.Lock()
 	if c.reading == nil {
 		c.reading = make(chan struct{})
@@ -65,11 +66,11 @@ func (c *counter) view(ctx context.Context, look func(*rollup)) counting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	look(c.rolled)
-	return counting{Whole: c.whole && c.high >= c.size, Counted: c.high - c.low, Size: c.size, failed: c.failed}
+	return Counting{Whole: c.whole && c.high >= c.size, Counted: c.high - c.low, Size: c.size, Failed: c.failed}
 }
 
 // read counts until nothing is left to count, and ends then.
-func (c *counter) read(ctx context.Context, finished chan struct{}) {
+func (c *Counter) read(ctx context.Context, finished chan struct{}) {
 	err := c.catchUp(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +78,7 @@ func (c *counter) read(ctx context.Context, finished chan struct{}) {
 	close(finished)
 }
 
-func (c *counter) catchUp(ctx context.Context) error {
+func (c *Counter) catchUp(ctx context.Context) error {
 	head, err := c.log.Head(ctx)
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func (c *counter) catchUp(ctx context.Context) error {
 	c.mu.Lock()
 	c.size = head.Size
 	if c.high < 0 || head.Size < c.high || head.Size-c.high > catchFar {
-		c.rolled, c.low, c.high, c.whole = newRollup(), head.Size, head.Size, false
+		c.rolled, c.low, c.high, c.whole = NewRollup(), head.Size, head.Size, false
 	}
 	high, low, whole := c.high, c.low, c.whole
 	c.mu.Unlock()
@@ -103,7 +104,7 @@ func (c *counter) catchUp(ctx context.Context) error {
 }
 
 // forwards counts the next entries, and says where it has come to.
-func (c *counter) forwards(ctx context.Context, from int64) (int64, error) {
+func (c *Counter) forwards(ctx context.Context, from int64) (int64, error) {
 	list, next, _, err := c.chunk(ctx, ledger.From(from, catchChunk))
 	if err != nil {
 		return from, err
@@ -116,19 +117,19 @@ func (c *counter) forwards(ctx context.Context, from int64) (int64, error) {
 }
 
 // backwards counts the entries before an index, and says whether that was the last that is young enough.
-func (c *counter) backwards(ctx context.Context, before int64) (low int64, whole bool, err error) {
-	var list []seen
+func (c *Counter) backwards(ctx context.Context, before int64) (low int64, whole bool, err error) {
+	var list []Seen
 	if before > 0 {
 		if list, _, low, err = c.chunk(ctx, ledger.Before(before, catchChunk)); err != nil {
 			return before, false, err
 		}
 	}
 	whole = low <= 0
-	oldest := c.now().Add(-rollupHours * time.Hour)
+	oldest := c.now().Add(-RollupHours * time.Hour)
 	if !whole && len(list) > 0 {
 		whole = true
 		for _, s := range list {
-			whole = whole && s.at.Before(oldest)
+			whole = whole && s.At.Before(oldest)
 		}
 	}
 	c.mu.Lock()
@@ -139,7 +140,7 @@ func (c *counter) backwards(ctx context.Context, before int64) (low int64, whole
 }
 
 // chunk reads a span, and says after which entry it ends and with which it begins.
-func (c *counter) chunk(ctx context.Context, span ledger.Span) (list []seen, next, first int64, err error) {
+func (c *Counter) chunk(ctx context.Context, span ledger.Span) (list []Seen, next, first int64, err error) {
 	select {
 	case <-c.done:
 		return nil, 0, 0, context.Canceled
@@ -153,7 +154,7 @@ func (c *counter) chunk(ctx context.Context, span ledger.Span) (list []seen, nex
 		s, ok := see(e)
 		if c.judged {
 			if of, tells := judgments.Of(e); tells {
-				s.index, s.at, s.judged, ok = e.Index, of.At, &of, true
+				s.Index, s.At, s.judged, ok = e.Index, of.At, &of, true
 			}
 		}
 		if ok {
@@ -168,12 +169,19 @@ func (c *counter) chunk(ctx context.Context, span ledger.Span) (list []seen, nex
 }
 
 // count adds what was seen. What says that it comes from the future is left out: it would push out what is true.
-func (c *counter) count(list []seen) {
+func (c *Counter) count(list []Seen) {
 	latest := c.now().Add(time.Hour)
-	oldest := c.now().Add(-rollupHours * time.Hour)
+	oldest := c.now().Add(-RollupHours * time.Hour)
 	for _, s := range list {
-		if s.at.Before(latest) && s.at.After(oldest) {
-			c.rolled.add(s)
+		if s.At.Before(latest) && s.At.After(oldest) {
+			c.rolled.Add(s)
 		}
 	}
+}
+
+// Log is what the console reads of the log. It is read from its right end.
+type Log interface {
+	auditlog.Source
+	auditlog.HashRows
+	auditlog.Pages
 }

@@ -1,4 +1,4 @@
-package console
+package render
 
 import (
 	"fmt"
@@ -8,19 +8,19 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// A clause is one condition of a rule in words: what it is about, and which values meet it.
-type clause struct {
+// A Clause is one condition of a rule in words: what it is about, and which values meet it.
+type Clause struct {
 	Name   string
 	Values []string
 	Code   bool // the values are patterns, to be read letter by letter
 }
 
-// looksFor says in words what a rule looks for. All clauses must hold.
-func looksFor(r *ruleset.Rule) []clause {
-	var list []clause
+// LooksFor says in words what a rule looks for. All clauses must hold.
+func LooksFor(r *ruleset.Rule) []Clause {
+	var list []Clause
 	add := func(name string, code bool, values ...string) {
 		if len(values) > 0 {
-			list = append(list, clause{name, values, code})
+			list = append(list, Clause{name, values, code})
 		}
 	}
 	add("Actions of the kind", false, textsOf(r.Kinds)...)
@@ -51,22 +51,22 @@ func looksFor(r *ruleset.Rule) []clause {
 	return list
 }
 
-func predicateWords(p ruleset.Predicate) (list []clause) {
+func predicateWords(p ruleset.Predicate) (list []Clause) {
 	add := func(name string, code bool, values ...string) {
 		if len(values) > 0 {
-			list = append(list, clause{name, values, code})
+			list = append(list, Clause{name, values, code})
 		}
 	}
 	add("What it does", false, textsOf(p.Kind)...)
 	for _, reach := range p.Reach {
 		if len(list) == 0 || list[len(list)-1].Name != "Where" {
-			list = append(list, clause{Name: "Where"})
+			list = append(list, Clause{Name: "Where"})
 		}
 		list[len(list)-1].Values = append(list[len(list)-1].Values, reachWords(reach))
 	}
 	var undo []string
 	for _, r := range p.Reversibility {
-		undo = append(undo, undoing(r))
+		undo = append(undo, Undoing(r))
 	}
 	add("Whether it", false, undo...)
 	add("How it is known", false, textsOf(p.Confidence)...)
@@ -77,7 +77,7 @@ func predicateWords(p ruleset.Predicate) (list []clause) {
 	add("With any of", false, p.Traits.Any...)
 	add("With none of", false, p.Traits.None...)
 	if p.Over > 0 {
-		add("An amount over", false, comma(p.Over))
+		add("An amount over", false, Comma(p.Over))
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package console
+package render
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ var bareWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 })
 
-// asWritten is a value as people write rules: YAML, in the order of its members.
-func asWritten(value any) (string, error) {
+// AsWritten is a value as people write rules: YAML, in the order of its members.
+func AsWritten(value any) (string, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

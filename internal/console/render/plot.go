@@ -1,4 +1,4 @@
-package console
+package render
 
 import (
 	"fmt"
@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// A plot is a picture of numbers over time, drawn in the page as SVG. What it shows stands beside it as a sentence and as a table, so
+// A Plot is a picture of numbers over time, drawn in the page as SVG. What it shows stands beside it as a sentence and as a table, so
 // that nobody needs to see it.
-type plot struct {
+type Plot struct {
 	ID     string
 	Title  string
 	Href   string // of the list it counts
 	Says   string
-	Lanes  []lane
+	Lanes  []Lane
 	Wide   int       // of its drawing, in units of its own
-	Axis   []mark    // times along its foot
-	Series []measure // what is counted, in the order of the table's columns
-	Rows   []plotRow // the numbers, newest first; hours without any are left out
+	Axis   []Mark    // times along its foot
+	Series []Measure // what is counted, in the order of the table's columns
+	Rows   []PlotRow // the numbers, newest first; hours without any are left out
 	Hourly bool      // its steps are hours, not days
 }
 
-// A lane is one row of bars with a scale of its own.
-type lane struct {
+// A Lane is one row of bars with a scale of its own.
+type Lane struct {
 	Name string
 	Most int // at its top
-	Bars []plotBar
+	Bars []PlotBar
 }
 
-// A plotBar is one step of time: parts on top of each other, which lead to the list they count.
-type plotBar struct {
+// A PlotBar is one step of time: parts on top of each other, which lead to the list they count.
+type PlotBar struct {
 	X, Wide int
 	Href    string
 	Says    string
@@ -42,32 +42,32 @@ type part struct {
 	Y, High int // of 1000
 }
 
-// A measure is one thing that is counted.
-type measure struct {
+// A Measure is one thing that is counted.
+type Measure struct {
 	Name  string
 	Class string
 	Href  string
 	All   int
 }
 
-// A plotRow is one step of time in the table beside a plot.
-type plotRow struct {
+// A PlotRow is one step of time in the table beside a plot.
+type PlotRow struct {
 	At     time.Time
 	Href   string
 	Counts []int
 }
 
-// A mark is a time along the foot of a plot.
-type mark struct{ At time.Time }
+// A Mark is a time along the foot of a plot.
+type Mark struct{ At time.Time }
 
 // The drawing's units.
 const (
-	stepWide = 20
+	StepWide = 20
 	laneHigh = 1000
 )
 
-// stacked draws counts on top of each other in a lane whose top is most; what is there at all can be seen.
-func stacked(most int, classes []string, counts []int) (parts []part) {
+// Stacked draws counts on top of each other in a lane whose top is most; what is there at all can be seen.
+func Stacked(most int, classes []string, counts []int) (parts []part) {
 	y := laneHigh
 	for i, n := range counts {
 		if n == 0 {
@@ -80,8 +80,8 @@ func stacked(most int, classes []string, counts []int) (parts []part) {
 	return parts
 }
 
-// roundUp is the next number that reads well as the top of a scale.
-func roundUp(n int) int {
+// RoundUp is the next number that reads well as the top of a scale.
+func RoundUp(n int) int {
 	for unit := 1; ; unit *= 10 {
 		for _, step := range []int{1, 2, 3, 4, 5, 6, 8} {
 			if unit*step >= n {
@@ -91,8 +91,8 @@ func roundUp(n int) int {
 	}
 }
 
-// A barRow is one line of a list of bars: an agent, a rule, an age.
-type barRow struct {
+// A BarRow is one line of a list of bars: an agent, a rule, an age.
+type BarRow struct {
 	Name  string
 	Href  string
 	Class string
@@ -101,8 +101,8 @@ type barRow struct {
 	Says  string
 }
 
-// scaled sets how long bars are, the longest being whole.
-func scaled(rows []barRow) []barRow {
+// Scaled sets how long bars are, the longest being whole.
+func Scaled(rows []BarRow) []BarRow {
 	most := 1
 	for _, row := range rows {
 		most = max(most, row.Count)
@@ -115,16 +115,16 @@ func scaled(rows []barRow) []barRow {
 	return rows
 }
 
-// numbered writes a number with what it counts.
-func numbered(n int, one, more string) string {
+// Numbered writes a number with what it counts.
+func Numbered(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return comma(int64(n)) + " " + more
+	return Comma(int64(n)) + " " + more
 }
 
-// percent is a share in words.
-func percent(part, of int) string {
+// Percent is a share in words.
+func Percent(part, of int) string {
 	if of == 0 {
 		return "none"
 	}
@@ -135,8 +135,8 @@ func percent(part, of int) string {
 }
 
 // span writes a length of time in words that one reads at a glance.
-func inWords(d time.Duration) string {
-	unit := func(n int64, name string) string { return numbered(int(n), name, name+"s") }
+func InWords(d time.Duration) string {
+	unit := func(n int64, name string) string { return Numbered(int(n), name, name+"s") }
 	switch {
 	case d < 0:
 		return "no time"
@@ -157,28 +157,28 @@ func inWords(d time.Duration) string {
 	}
 }
 
-// ago writes when something was, seen from now.
-func ago(now, at time.Time) string {
+// Ago writes when something was, seen from now.
+func Ago(now, at time.Time) string {
 	d := now.Sub(at)
 	if d < 0 {
-		return "in " + inWords(-d)
+		return "in " + InWords(-d)
 	}
 	if d < 5*time.Second {
 		return "just now"
 	}
-	return inWords(d) + " ago"
+	return InWords(d) + " ago"
 }
 
-// left writes how long something still counts.
-func left(now, until time.Time) string {
+// Left writes how long something still counts.
+func Left(now, until time.Time) string {
 	if d := until.Sub(now); d > 0 {
-		return inWords(d) + " left"
+		return InWords(d) + " left"
 	}
 	return "no time left"
 }
 
-// stamp writes a time for a list: the hour of what was lately, else the day as well. It is in UTC; the page's script makes it local.
-func stamp(now, t time.Time) string {
+// Stamp writes a time for a list: the hour of what was lately, else the day as well. It is in UTC; the page's script makes it local.
+func Stamp(now, t time.Time) string {
 	if t = t.UTC(); now.Sub(t) < 20*time.Hour && t.Sub(now) < time.Hour {
 		return t.Format("15:04:05")
 	}

@@ -1,4 +1,4 @@
-package console
+package signin
 
 import (
 	"crypto/hmac"
@@ -21,10 +21,10 @@ const (
 	maxSpent     = 1024
 )
 
-// questions are what browsers are asked to have signed by a passkey, beside approvals: each is answered once, by the browser it
+// Questions are what browsers are asked to have signed by a passkey, beside approvals: each is answered once, by the browser it
 // was put to. A question is not kept: what comes back with the answer says what was asked, under a code of this process. So
 // however many strangers load the page, nobody's question is lost by it. It is safe for concurrent use.
-type questions struct {
+type Questions struct {
 	now    func() time.Time
 	random io.Reader
 	secret []byte // of this process; questions of another count for nothing
@@ -35,13 +35,13 @@ type questions struct {
 	tried map[string]bool      // questions that came back with whatever answer, as long as there is room to remember them
 }
 
-func newQuestions(now func() time.Time, random io.Reader, secret []byte, origin string) *questions {
-	return &questions{now: now, random: random, secret: secret, origin: origin,
+func NewQuestions(now func() time.Time, random io.Reader, secret []byte, origin string) *Questions {
+	return &Questions{now: now, random: random, secret: secret, origin: origin,
 		spent: map[string]time.Time{}, tried: map[string]bool{}}
 }
 
-// ask makes a question that nobody was asked before, for one browser. It returns what the form sends back, and the text to sign.
-func (q *questions) ask(header, binding string) (asked, text string, err error) {
+// Ask makes a question that nobody was asked before, for one browser. It returns what the form sends back, and the text to sign.
+func (q *Questions) Ask(header, binding string) (asked, text string, err error) {
 	var raw [16]byte
 	q.mu.Lock() // the source of randomness may not be safe by itself
 	_, err = io.ReadFull(q.random, raw[:])
@@ -54,20 +54,20 @@ func (q *questions) ask(header, binding string) (asked, text string, err error) 
 	return plain + "." + q.code(plain, header, binding), q.text(header, hex.EncodeToString(raw[:]), expires), nil
 }
 
-func (q *questions) text(header, nonce string, expires time.Time) string {
+func (q *Questions) text(header, nonce string, expires time.Time) string {
 	return header + "origin: " + strconv.QuoteToASCII(q.origin) + "\nnonce: " + nonce + "\nexpires: " +
 		expires.UTC().Format(time.RFC3339Nano) + "\n"
 }
 
 // code binds a question to its kind and its browser. Codes of forms are made over something that begins otherwise.
-func (q *questions) code(plain, header, binding string) string {
+func (q *Questions) code(plain, header, binding string) string {
 	mac := hmac.New(sha256.New, q.secret)
 	mac.Write([]byte("question\n" + plain + "\n" + header + binding))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// take returns the text of a question that was put to this browser, is not too old and did not come back yet.
-func (q *questions) take(asked, header, binding string) (string, error) {
+// Take returns the text of a question that was put to this browser, is not too old and did not come back yet.
+func (q *Questions) Take(asked, header, binding string) (string, error) {
 	old := interlock.Errorf(interlock.CodeExpired, "nonce", "the page is too old or was used already; load it again")
 	nonce, rest, _ := strings.Cut(asked, ".")
 	when, code, _ := strings.Cut(rest, ".")
@@ -85,10 +85,10 @@ func (q *questions) take(asked, header, binding string) (string, error) {
 	return q.text(header, nonce, expires), nil
 }
 
-// answered remembers that a question was answered, and fails if it was before.
-func (q *questions) answered(asked string) error {
+// Answered remembers that a question was answered, and fails if it was before.
+func (q *Questions) Answered(asked string) error {
 	nonce, _, _ := strings.Cut(asked, ".")
-	if !q.spend(nonce, q.now().Add(questionLife)) {
+	if !q.Spend(nonce, q.now().Add(questionLife)) {
 		return interlock.Errorf(interlock.CodeExpired, "nonce", "the page is too old or was used already; load it again")
 	}
 	return nil
@@ -96,7 +96,7 @@ func (q *questions) answered(asked string) error {
 
 // first reports whether a question comes back for the first time. Strangers can fill this memory with wrong answers, and then it is
 // forgotten; a right answer is remembered by spend, and nobody but operators can give one.
-func (q *questions) first(nonce string) bool {
+func (q *Questions) first(nonce string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	_, tried := q.tried[nonce]
@@ -111,8 +111,8 @@ func (q *questions) first(nonce string) bool {
 	return true
 }
 
-// spend remembers something until a time, and reports whether it was new. It refuses what it has no room to remember.
-func (q *questions) spend(what string, until time.Time) bool {
+// Spend remembers something until a time, and reports whether it was new. It refuses what it has no room to remember.
+func (q *Questions) Spend(what string, until time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()

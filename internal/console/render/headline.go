@@ -1,4 +1,4 @@
-package console
+package render
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"interlock"
 )
 
-// A proposed is an action as its display tells it, taken apart for reading. The display itself is what is signed.
-type proposed struct {
+// A Proposed is an action as its display tells it, taken apart for reading. The display itself is what is signed.
+type Proposed struct {
 	Kind string
 	Tool string
 	Dir  string
@@ -20,13 +20,13 @@ type proposed struct {
 	Lead string // in a few words, where the body is not that by itself
 }
 
-// takeApart reads a display. Its fields hold no line end, so the first empty line is where the action's own text begins.
-func takeApart(display string) proposed {
+// TakeApart reads a display. Its fields hold no line end, so the first empty line is where the action's own text begins.
+func TakeApart(display string) Proposed {
 	head, body, found := strings.Cut(display, "\n\n")
 	if !found {
-		return proposed{Body: display}
+		return Proposed{Body: display}
 	}
-	t := proposed{Body: strings.TrimRight(body, "\n")}
+	t := Proposed{Body: strings.TrimRight(body, "\n")}
 	for _, line := range strings.Split(head, "\n") {
 		name, value, _ := strings.Cut(line, ": ")
 		switch name {
@@ -51,7 +51,7 @@ func takeApart(display string) proposed {
 }
 
 // lead names what arguments are about: the file, the address, the tool.
-func (t proposed) lead() string {
+func (t Proposed) lead() string {
 	var named struct {
 		Path   string `json:"path"`
 		Method string `json:"method"`
@@ -74,19 +74,19 @@ func (t proposed) lead() string {
 // briefly is how much of an action is told in a line of a list.
 const briefly = 120
 
-// brief is what would run, in one short line.
-func (t proposed) brief() string {
+// Brief is what would run, in one short line.
+func (t Proposed) Brief() string {
 	text := t.Lead
 	if text == "" {
 		text, _, _ = strings.Cut(strings.TrimSpace(t.Body), "\n")
 	}
-	return shorten(text, briefly)
+	return Shorten(text, briefly)
 }
 
 // Project is the last part of the directory: what people call where they work.
-func (t proposed) Project() string { return projectOf(t.Dir) }
+func (t Proposed) Project() string { return ProjectOf(t.Dir) }
 
-func projectOf(dir string) string {
+func ProjectOf(dir string) string {
 	if dir == "" {
 		return ""
 	}
@@ -97,7 +97,7 @@ func projectOf(dir string) string {
 }
 
 // Like is what makes two questions alike: the kind, the tool, and the first words of what would run.
-func (t proposed) Like() string {
+func (t Proposed) Like() string {
 	words := strings.Fields(t.Body)
 	if t.Lead != "" {
 		words = strings.Fields(t.Lead)[:1]
@@ -105,8 +105,8 @@ func (t proposed) Like() string {
 	return t.Kind + "\x00" + t.Tool + "\x00" + strings.Join(words[:min(len(words), 2)], " ")
 }
 
-// A word is a stretch of a text for reading: plain, a character that was spelled out, or one to look at twice.
-type word struct {
+// A Word is a stretch of a text for reading: plain, a character that was spelled out, or one to look at twice.
+type Word struct {
 	Text  string
 	Class string // "", "unseen" or "danger"
 }
@@ -133,37 +133,37 @@ var dangerous = sync.OnceValue(func() *regexp.Regexp {
 	}, "|"))
 })
 
-// marked takes a display's text apart for the eye.
-func marked(text string) (words []word) {
+// Marked takes a display's text apart for the eye.
+func Marked(text string) (words []Word) {
 	for text != "" {
 		at := spelledOut().FindStringIndex(text)
 		if at == nil {
 			return append(words, eyed(text)...)
 		}
-		words = append(append(words, eyed(text[:at[0]])...), word{text[at[0]:at[1]], "unseen"})
+		words = append(append(words, eyed(text[:at[0]])...), Word{text[at[0]:at[1]], "unseen"})
 		text = text[at[1]:]
 	}
 	return words
 }
 
 // eyed marks the words to look at twice.
-func eyed(text string) (words []word) {
+func eyed(text string) (words []Word) {
 	at := 0
 	for _, found := range dangerous().FindAllStringIndex(text, -1) {
 		if found[0] > at {
-			words = append(words, word{Text: text[at:found[0]]})
+			words = append(words, Word{Text: text[at:found[0]]})
 		}
-		words = append(words, word{text[found[0]:found[1]], "danger"})
+		words = append(words, Word{text[found[0]:found[1]], "danger"})
 		at = found[1]
 	}
 	if at < len(text) {
-		words = append(words, word{Text: text[at:]})
+		words = append(words, Word{Text: text[at:]})
 	}
 	return words
 }
 
-// riskWord says how large a risk of 100 is.
-func riskWord(risk int) string {
+// RiskWord says how large a risk of 100 is.
+func RiskWord(risk int) string {
 	switch {
 	case risk > 60:
 		return "high"
@@ -174,8 +174,8 @@ func riskWord(risk int) string {
 	}
 }
 
-// became says in words what has become of a request. A status that this page does not know is told by its own name.
-func became(r *interlock.ApprovalRequest) string {
+// Became says in words what has become of a request. A status that this page does not know is told by its own name.
+func Became(r *interlock.ApprovalRequest) string {
 	by := ""
 	if r.Approval != nil && r.Approval.Operator != "" {
 		by = " by " + r.Approval.Operator
@@ -209,8 +209,8 @@ func became(r *interlock.ApprovalRequest) string {
 	return strings.ReplaceAll(string(r.Status), "_", " ")
 }
 
-// badgeOf is how a request's status is coloured.
-func badgeOf(status interlock.RequestStatus) string {
+// BadgeOf is how a request's status is coloured.
+func BadgeOf(status interlock.RequestStatus) string {
 	switch status {
 	case interlock.RequestPending:
 		return "ask"
@@ -222,20 +222,20 @@ func badgeOf(status interlock.RequestStatus) string {
 	return "none"
 }
 
-// leadOf is a request's action on one line.
-func leadOf(r interlock.ApprovalRequest) string {
-	p := takeApart(r.Display)
+// LeadOf is a request's action on one line.
+func LeadOf(r interlock.ApprovalRequest) string {
+	p := TakeApart(r.Display)
 	if p.Lead != "" {
-		return shorten(p.Lead, maxSummary)
+		return Shorten(p.Lead, MaxSummary)
 	}
-	return shorten(strings.Join(strings.Fields(p.Body), " "), maxSummary)
+	return Shorten(strings.Join(strings.Fields(p.Body), " "), MaxSummary)
 }
 
-// markedRaw is marked for a text that was not spelled out before: what does not show as itself is.
-func markedRaw(text string) (words []word) {
-	for _, p := range readable(text) {
+// MarkedRaw is marked for a text that was not spelled out before: what does not show as itself is.
+func MarkedRaw(text string) (words []Word) {
+	for _, p := range Readable(text) {
 		if p.Special {
-			words = append(words, word{p.Text, "unseen"})
+			words = append(words, Word{p.Text, "unseen"})
 		} else {
 			words = append(words, eyed(p.Text)...)
 		}

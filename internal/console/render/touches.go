@@ -1,17 +1,15 @@
-package console
+package render
 
 import (
-	"context"
 	"strings"
 
 	"interlock"
-	"interlock/internal/admission"
 )
 
-// A branch is one place that an action would touch, with the places within it.
-type branch struct {
+// A Branch is one place that an action would touch, with the places within it.
+type Branch struct {
 	Name    string
-	Kids    []*branch
+	Kids    []*Branch
 	Impacts []numberedImpact
 }
 
@@ -21,9 +19,9 @@ type numberedImpact struct {
 	Number int
 }
 
-// touches puts impacts where they would happen: how far away first, then by place.
-func touches(impacts []interlock.Impact) []*branch {
-	var roots []*branch
+// Touches puts impacts where they would happen: how far away first, then by place.
+func Touches(impacts []interlock.Impact) []*Branch {
+	var roots []*Branch
 	for i, impact := range impacts {
 		at := within(&roots, reachWords(impact.Reach))
 		for _, part := range places(impact.Target) {
@@ -38,23 +36,23 @@ func touches(impacts []interlock.Impact) []*branch {
 }
 
 // within is the branch of a name among others, added if it is new.
-func within(list *[]*branch, name string) *branch {
+func within(list *[]*Branch, name string) *Branch {
 	for _, one := range *list {
 		if one.Name == name {
 			return one
 		}
 	}
-	one := &branch{Name: name}
+	one := &Branch{Name: name}
 	*list = append(*list, one)
 	return one
 }
 
 // shorten joins what has nothing beside it: a/b/c is one line where nothing else is in a or a/b.
-func (b *branch) shorten() {
+func (b *Branch) shorten() {
 	for i, kid := range b.Kids {
 		for len(kid.Impacts) == 0 && len(kid.Kids) == 1 {
 			only := kid.Kids[0]
-			kid = &branch{Name: kid.Name + only.Name, Kids: only.Kids, Impacts: only.Impacts}
+			kid = &Branch{Name: kid.Name + only.Name, Kids: only.Kids, Impacts: only.Impacts}
 		}
 		kid.shorten()
 		b.Kids[i] = kid
@@ -107,8 +105,8 @@ func reachWords(reach interlock.Reach) string {
 	return string(reach)
 }
 
-// undoing says what it takes to undo an impact.
-func undoing(r interlock.Reversibility) string {
+// Undoing says what it takes to undo an impact.
+func Undoing(r interlock.Reversibility) string {
 	switch r {
 	case interlock.Readonly:
 		return "changes nothing"
@@ -122,8 +120,8 @@ func undoing(r interlock.Reversibility) string {
 	return string(r)
 }
 
-// sureness says how an impact is known, where that is worth a word.
-func sureness(c interlock.Confidence) string {
+// Sureness says how an impact is known, where that is worth a word.
+func Sureness(c interlock.Confidence) string {
 	switch c {
 	case interlock.Inferred:
 		return "likely"
@@ -134,8 +132,8 @@ func sureness(c interlock.Confidence) string {
 	}
 }
 
-// dangerWords say a level of danger without its own name twice.
-func dangerWords(d interlock.Danger) string {
+// DangerWords say a level of danger without its own name twice.
+func DangerWords(d interlock.Danger) string {
 	switch d {
 	case interlock.DangerSafe:
 		return "safe: it only looks"
@@ -153,40 +151,13 @@ func dangerWords(d interlock.Danger) string {
 
 // The bounds of what a page says about similar questions.
 const (
-	similarLooked = 200 // newest requests
-	similarListed = 5
+	SimilarLooked = 200 // newest requests
+	SimilarListed = 5
 )
 
-// A precedent is what became of questions like one.
-type precedent struct {
+// A Precedent is what became of questions like one.
+type Precedent struct {
 	Rows    []interlock.ApprovalRequest // the newest
 	All     int
 	Yes, No int
-}
-
-// similar finds questions of the past that are like one: the same rule, and the same sort of action.
-func (c *Console) similar(ctx context.Context, to interlock.ApprovalRequest) (precedent, error) {
-	newest, err := admission.RequestsWith(ctx, c.config.Backend, "", similarLooked)
-	if err != nil {
-		return precedent{}, err
-	}
-	like := takeApart(to.Display)
-	var found precedent
-	for i := range newest {
-		one := &newest[i]
-		if one.ID == to.ID || one.Rule != to.Rule || takeApart(one.Display).Like() != like.Like() {
-			continue
-		}
-		found.All++
-		switch one.Status {
-		case interlock.RequestApproved, interlock.RequestSpent:
-			found.Yes++
-		case interlock.RequestDenied:
-			found.No++
-		}
-		if len(found.Rows) < similarListed {
-			found.Rows = append(found.Rows, *one)
-		}
-	}
-	return found, nil
 }

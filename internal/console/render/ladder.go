@@ -1,4 +1,4 @@
-package console
+package render
 
 import (
 	"strings"
@@ -9,18 +9,18 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// A rung is one level of trust on the ladder that an agent climbs.
-type rung struct {
+// A Rung is one level of trust on the ladder that an agent climbs.
+type Rung struct {
 	Level   interlock.Trust
 	Climbed bool // the agent stands here or higher
 	Here    bool
 	Gives   string // what an agent on it may do, as far as trust has a say
 }
 
-// rungs is the ladder as an agent stands on it.
-func rungs(rules *ruleset.Ruleset, profile string, at interlock.Trust) (ladder []rung) {
+// Rungs is the ladder as an agent stands on it.
+func Rungs(rules *ruleset.Ruleset, profile string, at interlock.Trust) (ladder []Rung) {
 	for level := interlock.TrustUntested; level <= interlock.TrustCertified; level++ {
-		ladder = append(ladder, rung{Level: level, Climbed: level <= at, Here: level == at, Gives: gives(rules, profile, level)})
+		ladder = append(ladder, Rung{Level: level, Climbed: level <= at, Here: level == at, Gives: gives(rules, profile, level)})
 	}
 	return ladder
 }
@@ -46,17 +46,6 @@ func gives(rules *ruleset.Ruleset, profile string, level interlock.Trust) string
 	return strings.Join(parts, "; ")
 }
 
-// trustHere is the level that an agent goes by: its own, or, where nobody registered it, the profile's.
-func (c *Console) trustHere(record interlock.AgentRecord, registered bool) interlock.Trust {
-	if registered {
-		return record.TrustAt(c.config.Now())
-	}
-	if profile, known := c.config.Facts.Rules().Profile(c.config.Facts.Profile); known {
-		return profile.Trust
-	}
-	return interlock.TrustUntested
-}
-
 // orList joins words as a sentence does.
 func orList(words []string) string {
 	if len(words) < 2 {
@@ -65,8 +54,8 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// takes says what the step to a level takes.
-func takes(to interlock.Trust) string {
+// Takes says what the step to a level takes.
+func Takes(to interlock.Trust) string {
 	if to == interlock.TrustCertified {
 		return "an admin's signed order that names the evidence, and an end within 400 days"
 	}

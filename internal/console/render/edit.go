@@ -1,22 +1,22 @@
-package console
+package render
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// An editLine is one line of a file edit.
-type editLine struct {
+// An EditLine is one line of a file edit.
+type EditLine struct {
 	Sign string // "-", "+" or " "
 	Text string
 }
 
-// diffLines takes a unified difference apart.
-func diffLines(diff string) []editLine {
-	var out []editLine
+// DiffLines takes a unified difference apart.
+func DiffLines(diff string) []EditLine {
+	var out []EditLine
 	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
 		if line != "" {
-			out = append(out, editLine{Sign: line[:1], Text: line[1:]})
+			out = append(out, EditLine{Sign: line[:1], Text: line[1:]})
 		}
 	}
 	return out
@@ -28,12 +28,12 @@ var editNames = [][2]string{
 	{"", "content"}, {"", "file_text"}, {"", "text"},
 }
 
-// maxChanges bounds a rendered edit; the whole text stands above it in any case.
-const maxChanges = 2000
+// MaxChanges bounds a rendered edit; the whole text stands above it in any case.
+const MaxChanges = 2000
 
-// editOf renders a display's file edit line by line. It is made from the display alone, which is what is signed, and is
+// EditOf renders a display's file edit line by line. It is made from the display alone, which is what is signed, and is
 // empty where the display holds no edit that can be told so.
-func editOf(display string) []editLine {
+func EditOf(display string) []EditLine {
 	head, body, found := strings.Cut(display, "\n\n")
 	if !found || !strings.HasPrefix(head, "kind: file") && !strings.HasPrefix(head, "kind: tool") {
 		return nil
@@ -42,20 +42,20 @@ func editOf(display string) []editLine {
 	if json.Unmarshal([]byte(strings.TrimSpace(body)), &arguments) != nil {
 		return nil
 	}
-	var out []editLine
+	var out []EditLine
 	var edits []map[string]json.RawMessage
 	if json.Unmarshal(arguments["edits"], &edits) == nil {
 		for _, edit := range edits {
 			out = append(out, editOne(edit)...)
 		}
 	}
-	if out = append(out, editOne(arguments)...); len(out) > maxChanges {
+	if out = append(out, editOne(arguments)...); len(out) > MaxChanges {
 		return nil
 	}
 	return out
 }
 
-func editOne(arguments map[string]json.RawMessage) []editLine {
+func editOne(arguments map[string]json.RawMessage) []EditLine {
 	for _, names := range editNames {
 		var before, after string
 		if names[0] != "" && json.Unmarshal(arguments[names[0]], &before) != nil ||
@@ -68,7 +68,7 @@ func editOne(arguments map[string]json.RawMessage) []editLine {
 }
 
 // editLines marks what two texts have in common at their beginning and end, and everything between as gone and come.
-func editLines(before, after string) []editLine {
+func editLines(before, after string) []EditLine {
 	old, fresh := splitLines(before), splitLines(after)
 	first := 0
 	for first < len(old) && first < len(fresh) && old[first] == fresh[first] {
@@ -78,10 +78,10 @@ func editLines(before, after string) []editLine {
 	for last < len(old)-first && last < len(fresh)-first && old[len(old)-1-last] == fresh[len(fresh)-1-last] {
 		last++
 	}
-	var out []editLine
+	var out []EditLine
 	add := func(sign string, texts []string) {
 		for _, text := range texts {
-			out = append(out, editLine{Sign: sign, Text: text})
+			out = append(out, EditLine{Sign: sign, Text: text})
 		}
 	}
 	add(" ", old[:first])
