@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
+	"interlock/internal/store"
+	"interlock/internal/strictjson"
 )
 
 // maxRow is how much of an action or of what an event tells a list shows.
@@ -127,6 +133,165 @@ func membersOf(b *card, payload []byte) error {
 	b.WriteString("\n")
 	for _, line := range strings.Split(string(text), "\n") {
 		b.WriteString("  " + printable(line) + "\n")
+	}
+	return nil
+}
+
+// record makes the check that a server makes daily, and prints what the log says of it now.
+func (c *auditVerifyCommand) record(p *program) error {
+	if c.From != "" || c.Key != "" || len(c.Checkpoint)+len(c.Archive)+len(c.Witness) > 0 || c.Cosigned > 0 {
+		return interlock.Errorf(interlock.CodeInvalid, "--record", "goes with --json alone: it checks the home's own log with the home's own key")
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	found, err := backend.CheckIntegrity(p.ctx, p.now())
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		line, err := strictjson.Marshal(found)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s\n", line)
+	} else {
+		fmt.Fprintf(p.stdout, "%s: %d entries, %d with a signature of their own, %d signed heads, %d snapshots\n",
+			interlock.EventIntegritySummary, found.Events, found.Signed, found.Heads, found.Snapshots)
+	}
+	if len(found.Failures) == 0 {
+		return nil
+	}
+	for _, failure := range found.Failures {
+		fmt.Fprintf(p.stderr, "%s: %s\n", interlock.EventIntegrity, printable(failure))
+	}
+	return &exitCode{code: 1}
+}
+
+// noteUnsound appends to a log what verification found wrong with it, where this program may write there. That it can't is said, and
+// changes nothing of the verdict.
+func (p *program) noteUnsound(failure string) {
+	backend, err := p.open()
+	if err == nil {
+		defer backend.Close()
+		err = backend.NoteIntegrity(p.ctx, []string{failure})
+	}
+	if err != nil {
+		fmt.Fprintf(p.stderr, "interlock: the failure could not be recorded in the log: %s\n", shown(err))
+	}
+}
+
+// checkTexts names what decisions were made from that is not what its digest says: texts that many share, and inputs beside entries.
+// What is sealed only its key opens; replaying it tells.
+func checkTexts(ctx context.Context, opened *store.Store, name func(*ledger.Tampered) error) error {
+	sealed := func(text []byte) bool { return bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) }
+	err := opened.Blobs(ctx, func(blob ledger.Blob) error {
+		if sealed(blob.Text) || auditlog.BlobDigest(blob.Text) == blob.Digest {
+			return nil
+		}
+		return name(&ledger.Tampered{Table: "blobs", Kind: "text", Key: string(blob.Digest), What: "is another than its digest says"})
+	})
+	if err != nil {
+		if err := name(&ledger.Tampered{Table: "blobs", What: fmt.Sprintf("a text can't be read: %s", err)}); err != nil {
+			return err
+		}
+	}
+	return opened.Recorded(ctx, 0, func(e interlock.Entry) error {
+		if len(e.Inputs) == 0 || sealed(e.Inputs) {
+			return nil
+		}
+		event, err := auditlog.ParseEvent(e.Body)
+		if err == nil && event.Snapshots["inputs"] == string(auditlog.InputsDigest(e.Inputs)) {
+			return nil
+		}
+		return name(&ledger.Tampered{Table: "entries", Kind: "inputs of entry", Key: fmt.Sprint(e.Index), What: "are not those that it names"})
+	})
+}
+
+type auditMendCommand struct {
+	orderFlags
+	Reason string `help:"Why, for the record. Without it nothing is signed and nothing done." placeholder:"TEXT"`
+	JSON   bool   `name:"json" help:"Print what would be done as JSON, and do nothing."`
+}
+
+// Help is what `interlock audit mend --help` adds.
+func (auditMendCommand) Help() string {
+	return "Shows what is wrong beside the log and what mending would do. With --reason an admin's signed order has exactly that done, and is\n" +
+		"recorded as STORE_MENDED. What is put back is what the log says, and only where the proofs bear it out; what the log does not say\n" +
+		"is left, and takes a backup. Exit status: 0 nothing is wrong or all was mended, 1 something is left."
+}
+
+// Run shows what mending would do, and with a reason has it done.
+func (c *auditMendCommand) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	if err := backend.Store.Need(store.PartMending); err != nil {
+		return err
+	}
+	plan, err := repairs(p, backend)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := writeLine(p.stdout, plan); err != nil {
+			return err
+		}
+		return leftOver(plan, len(plan) > 0)
+	}
+	if len(plan) == 0 {
+		_, err = fmt.Fprintln(p.stdout, "nothing is wrong beside the log")
+		return err
+	}
+	can := 0
+	for _, r := range plan {
+		if r.Can {
+			can++
+		}
+		if _, err := fmt.Fprintf(p.stdout, "%s: %s\n", printable(r.Wrong), printable(r.Does)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case can == 0:
+		return interlock.Errorf(interlock.CodeUnavailable, "", "none of this can be mended; put back a backup of the store")
+	case c.Reason == "":
+		if _, err := fmt.Fprintln(p.stdout, "nothing was done; an admin has it done with: interlock audit mend --reason TEXT"); err != nil {
+			return err
+		}
+		return &exitCode{code: 1}
+	}
+	given, err := newOrder(interlock.VerbMend, interlock.MendSubject, string(ledger.PlanDigest(plan)), c.Reason, interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	given, done, err := p.order(backend, c.orderFlags, given)
+	if err != nil {
+		return err
+	}
+	if err := p.done(done, "%d of %d mended by order of %s", can, len(plan), given.Operator); err != nil {
+		return err
+	}
+	return leftOver(plan, can < len(plan))
+}
+
+// repairs is what mending would do now.
+func repairs(p *program, backend *embedded.Backend) ([]ledger.Repair, error) {
+	said, err := embedded.SaidOf(p.ctx, backend.Store)
+	if err != nil {
+		return nil, err
+	}
+	return backend.Store.Mending.Repairs(p.ctx, said)
+}
+
+// leftOver is the exit status where something is left that is wrong.
+func leftOver(plan []ledger.Repair, left bool) error {
+	if left && len(plan) > 0 {
+		return &exitCode{code: 1}
 	}
 	return nil
 }

@@ -16,10 +16,12 @@ import (
 	"interlock"
 	"interlock/internal/config"
 	"interlock/internal/console"
+	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/ruletest"
 	"interlock/internal/sandbox"
+	"interlock/internal/startup"
 	"interlock/internal/witness"
 )
 
@@ -378,4 +380,67 @@ func (d *diagnosis) print(asJSON bool, failed int) error {
 	}
 	fmt.Fprintf(w, "\nAll %d checks passed.\n", len(d.checks))
 	return nil
+}
+
+// roomNeeded is what some thousand decisions take.
+const roomNeeded = 4 << 20
+
+// room writes and removes a file of roomNeeded bytes in the home: where nothing can be written nothing can be recorded, and what
+// can't be recorded is refused. SQLite's own trial would be a decision that is no canary's. Where it can be written, how much
+// room is left is told as soon as it is little: a full disk stops every agent at once.
+func (d *diagnosis) room() {
+	file, err := os.CreateTemp(d.settings.Home, "doctor-*.tmp")
+	if err == nil {
+		defer os.Remove(file.Name())
+		_, err = file.Write(make([]byte, roomNeeded))
+		err = errors.Join(err, file.Sync(), file.Close())
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist): // without a home the store has failed and said so
+	case err != nil:
+		d.note("room", "", statusFail, "nothing can be written to %s, so every call is refused; free some space or mend its mode: %s", d.settings.Home, err)
+	default:
+		d.littleRoom()
+	}
+}
+
+// littleRoom warns of a disk that will be full soon. One whose room the system does not tell is not warned of.
+func (d *diagnosis) littleRoom() {
+	space, err := d.disk(d.settings.Home)
+	if err == nil && space.Total > 0 && space.Little() {
+		d.note("room", "", statusWarn, "%s of %s are free on the disk of %s, fewer than %s; once it is full every call is refused: free "+
+			"some space, or move old events elsewhere with `interlock audit archive`", console.InWords(space.Free),
+			console.InWords(space.Total), d.settings.Home, console.InWords(console.LittleSpace))
+	}
+}
+
+// system looks at the system's installation below a directory, where there is one: that what it wrote is as it was written, and that
+// nobody but root and the server's user could have put another server in its place.
+func (d *diagnosis) system(root string) {
+	unit := filepath.Join(root, startup.UnitPath)
+	text, err := fileio.Own(unit, 1<<20, fileio.Settled)
+	if os.IsNotExist(err) {
+		return
+	}
+	if err != nil {
+		d.note("system", "", statusFail, "%s can't be believed: %s", unit, fileio.Reason(err))
+		return
+	}
+	for _, line := range startup.Confinement() {
+		if !strings.Contains("\n"+string(text), "\n"+line+"\n") {
+			d.note("system", "", statusWarn, "%s lacks %s; interlock install --system writes it anew", unit, line)
+			return
+		}
+	}
+	socket := filepath.Join(root, startup.SystemSocket)
+	info, err := os.Lstat(socket)
+	if err != nil {
+		d.note("system", "", statusWarn, "the system's server is installed and does not listen at %s; systemctl status interlock says why", socket)
+		return
+	}
+	if info.Mode()&os.ModeSocket == 0 || info.Mode().Perm()&0o007 != 0 {
+		d.note("system", "", statusFail, "%s is no socket, or everybody may connect to it; systemctl restart interlock makes it anew", socket)
+		return
+	}
+	d.note("system", "", statusOK, "the system's server is confined and listens at %s", socket)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/config"
 	"interlock/internal/gitwork"
+	"interlock/internal/hook"
 	"interlock/internal/ledger"
 	"interlock/internal/sandbox"
 )
@@ -307,4 +309,144 @@ func (p *program) reportRun(backend *embedded.Backend, r interlock.Requester, ou
 		fmt.Fprintln(p.stderr, "interlock: the outcome could not be recorded:", shown(err))
 	}
 	return err
+}
+
+// checkLine refuses what can't be meant: a line of several words, and a tool whose commands are not for a POSIX shell, which
+// would be read as another language than the one it is run in.
+func (c *execCommand) checkLine() error {
+	switch {
+	case c.Line && len(c.Command) != 1:
+		return interlock.Errorf(interlock.CodeInvalid, "--line", "takes one argument; quote the line")
+	case c.Tool != "" && !hook.POSIX(c.Tool):
+		return interlock.Errorf(interlock.CodeInvalid, "--tool", "%.40q is no tool that runs commands in a POSIX shell", c.Tool)
+	}
+	return nil
+}
+
+// input is the command as it is decided about.
+func (c *execCommand) input() string {
+	if c.Line {
+		return c.Command[0]
+	}
+	return hook.ShellLine(c.Command)
+}
+
+// argv is the command as it is run.
+func (c *execCommand) argv() []string {
+	if !c.Line {
+		return c.Command
+	}
+	for _, path := range []string{"/usr/bin/bash", "/bin/bash"} {
+		if exists(path) {
+			return []string{"bash", "-c", c.Command[0]}
+		}
+	}
+	return []string{"sh", "-c", c.Command[0]}
+}
+
+// wanted is the sandbox in the profile that the rules name for this command, where they name one. A sandbox of another is not
+// what the decision allowed.
+func (c *execCommand) wanted(p *program, settings config.Config, proposal interlock.Proposal, answer interlock.Answer,
+	given boxed) (boxed, error) {
+	name := ""
+	for _, o := range answer.Obligations {
+		if o.Type != interlock.ObligationSandbox || o.Note == "" {
+			continue
+		}
+		if name != "" && name != o.Note {
+			return given, interlock.Errorf(interlock.CodeConflict, "",
+				"rules want this command in the sandbox profiles %s and %s, and it can't run in both", name, o.Note)
+		}
+		name = o.Note
+	}
+	switch {
+	case name == "":
+		return given, nil
+	case c.Sandbox != "" && c.Sandbox != name:
+		return given, interlock.Errorf(interlock.CodeConflict, "--sandbox",
+			"a rule wants this command in the sandbox profile %s", name)
+	}
+	profile, err := settings.Sandbox.Named(name)
+	if err != nil {
+		return given, interlock.Errorf(interlock.CodeInvalid, "",
+			"a rule wants this command in the sandbox profile %.40q, which the settings don't have", name)
+	}
+	profile.Overlay = profile.Overlay || c.Overlay
+	return c.spec(p, settings, profile, proposal)
+}
+
+// A waiter says on a terminal, while a command is silent, that it runs and why it may wait: what has no network tries for long
+// before it gives up. What the command prints takes the line away first.
+type waiter struct {
+	screen io.Writer
+	began  time.Time
+	done   chan struct{}
+	over   sync.WaitGroup
+
+	mu     sync.Mutex
+	last   time.Time // when something was printed
+	inLine bool      // the command has begun a line that has no end yet
+	shown  bool
+}
+
+// withoutNetwork watches a run that has no network. Where standard error is no terminal nothing is said.
+func (p *program) withoutNetwork(spec *sandbox.Spec) (end func()) {
+	if spec.Network != nil || !atTerminal(p.stderr) || p.getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	w := &waiter{screen: p.stderr, began: now(), last: now(), done: make(chan struct{})}
+	spec.Stdout, spec.Stderr = &heardOf{w, spec.Stdout}, &heardOf{w, spec.Stderr}
+	w.over.Add(1)
+	go w.run()
+	return func() {
+		close(w.done)
+		w.over.Wait()
+	}
+}
+
+func (w *waiter) run() {
+	defer w.over.Done()
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-w.done:
+			w.mu.Lock()
+			w.clear()
+			w.mu.Unlock()
+			return
+		case at := <-tick.C:
+			w.mu.Lock()
+			if !w.inLine && at.Sub(w.last) >= quiet {
+				w.shown = true
+				fmt.Fprintf(w.screen, "\r%c running for %s, without network: --allow-host HOST lets it ask for one\x1b[K", `|/-\`[n%4],
+					span(at.Sub(w.began)))
+			}
+			w.mu.Unlock()
+		}
+	}
+}
+
+// clear takes the line away. The lock is held.
+func (w *waiter) clear() {
+	if w.shown {
+		fmt.Fprint(w.screen, "\r\x1b[K")
+		w.shown = false
+	}
+}
+
+// A heardOf passes on what a command prints.
+type heardOf struct {
+	waiter *waiter
+	out    io.Writer
+}
+
+func (h *heardOf) Write(text []byte) (int, error) {
+	h.waiter.mu.Lock()
+	defer h.waiter.mu.Unlock()
+	h.waiter.clear()
+	if len(text) > 0 {
+		h.waiter.last, h.waiter.inLine = now(), text[len(text)-1] != '\n'
+	}
+	return h.out.Write(text)
 }

@@ -1,14 +1,29 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
 
 	"interlock"
+	"interlock/embedded"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
+	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/sandbox"
+	"interlock/internal/store"
+	"interlock/internal/strictjson"
 )
 
 // The exit statuses of a run that a limit ended, and of a command that is not there.
@@ -157,4 +172,250 @@ func (p *program) refusedRun(answer interlock.Answer) error {
 		code = exitStatus(interlock.Deny)
 	}
 	return &exitCode{code: code}
+}
+
+// printed tells whether sandboxes work here and what stops what. Its exit status is 1 where they don't.
+func (c *execCommand) printed(p *program, settings config.Config) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	features := sandbox.Probe(p.ctx, filepath.Join(settings.Home, "sandbox"), self)
+	if c.JSON {
+		err = writeLine(p.stdout, struct {
+			sandbox.Features
+			Walls      []sandbox.Wall `json:"walls"`
+			NotCovered []string       `json:"not_covered"`
+		}{features, sandbox.WallList(), sandbox.NotCovered()})
+	} else {
+		err = p.printReport(features)
+	}
+	if err == nil && !features.Works {
+		return &exitCode{code: 1}
+	}
+	return err
+}
+
+func (p *program) printReport(f sandbox.Features) error {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	row := func(name, value string) { fmt.Fprintf(table, "%s\t%s\n", name, value) }
+	row("system", f.System)
+	row("sandboxes", yesOr(f.Missing))
+	if f.Works {
+		row("bubblewrap", f.Bubblewrap)
+		row("memory held by", f.Walls.Memory)
+		row("processes held by", f.Walls.Processes)
+		row("throw-away copies", yesOr(f.NoOverlay))
+		row("hosts through the proxy", yesOr(f.NoNetwork))
+	}
+	fmt.Fprintf(table, "\nWHAT IS TRIED\tWHAT STOPS IT\tWITHOUT THAT\n")
+	for _, wall := range sandbox.WallList() {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", wall.Attack, wall.By, wall.Without)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	b.WriteString("\nNot covered:\n")
+	for _, line := range sandbox.NotCovered() {
+		fmt.Fprintf(&b, "- %s\n", line)
+	}
+	_, err := fmt.Fprint(p.stdout, b.String())
+	return err
+}
+
+func yesOr(missing string) string {
+	if missing == "" {
+		return "work"
+	}
+	return "don't work: " + missing
+}
+
+// A hostDecider decides for the sandbox's proxy: a host that nobody named is refused, and one that was named is an action of
+// the command's agent, decided once for each run.
+type hostDecider struct {
+	backend  *embedded.Backend
+	settings config.Config
+	proposal interlock.Proposal // of the command
+	named    []string
+
+	mu      sync.Mutex
+	decided map[string]error
+}
+
+func (d *hostDecider) decide(ctx context.Context, host string, port int) error {
+	target := net.JoinHostPort(host, strconv.Itoa(port))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err, known := d.decided[target]; known {
+		return err
+	}
+	err := d.judge(ctx, host, port)
+	if d.decided == nil {
+		d.decided = map[string]error{}
+	}
+	d.decided[target] = err
+	return err
+}
+
+func (d *hostDecider) judge(ctx context.Context, host string, port int) error {
+	requester := d.proposal.Requester
+	if !slices.ContainsFunc(d.named, func(named string) bool { return namesHost(named, host, port) }) {
+		refusal := interlock.Errorf(interlock.CodeUnauthorized, "",
+			"%s:%d is not among the hosts of this run; --allow-host or the profile names them", host, port)
+		d.backend.Refuse(ctx, requester, "exec", refusal)
+		return refusal
+	}
+	url := "https://" + host + "/"
+	if port != 443 {
+		url = fmt.Sprintf("https://%s:%d/", host, port)
+	}
+	arguments, err := strictjson.Marshal(map[string]string{"method": "CONNECT", "url": url})
+	if err != nil {
+		return interlock.Errorf(interlock.CodeInternal, "", "the connection could not be decided")
+	}
+	if requester.Call, err = callID(); err != nil {
+		return interlock.Errorf(interlock.CodeInternal, "", "the connection could not be decided")
+	}
+	answer := d.backend.ProposeBy(ctx, admission.Way{Sandboxed: true, Unseen: true}, interlock.Proposal{
+		Action: interlock.Action{Kind: interlock.KindHTTP, Arguments: arguments,
+			Dir: d.proposal.Action.Dir},
+		Requester: requester, View: embedded.GatherView(d.settings, d.proposal.Action.Dir), Door: "exec", CanAsk: true})
+	if answer.Answer.Allowed() && answer.Event != "" {
+		return nil
+	}
+	reason := "it is not allowed"
+	if f := answer.Decisive(); f != nil {
+		reason = f.Rule + ": " + f.Reason
+	}
+	if answer.Request != "" {
+		reason += "; request " + answer.Request + " waits for an operator"
+	}
+	return interlock.Errorf(interlock.CodeUnauthorized, "", "%s:%d: %s", host, port, reason)
+}
+
+// namesHost reports whether a setting such as example.com or example.com:8443 means a host and port.
+func namesHost(named, host string, port int) bool {
+	name, text, with := strings.Cut(strings.ToLower(named), ":")
+	want := 443
+	if with {
+		var err error
+		if want, err = strconv.Atoi(text); err != nil {
+			return false
+		}
+	}
+	return name == host && want == port
+}
+
+// dryRun runs a command in a throw-away copy, without network, and records what it wrote for whoever decides about it. What
+// is asked about may be tried, because nothing of it stays and nothing leaves; what is denied may not.
+func (c *execCommand) dryRun(p *program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer,
+	spec boxed) error {
+	spec.Overlay, spec.Keep = true, false
+	result, err := p.try(backend, proposal, answer, spec.Spec)
+	if err != nil {
+		return err
+	}
+	if answer.Answer.Allowed() {
+		outcome := interlock.Outcome{Action: answer.Action, Event: answer.Event, Status: interlock.OutcomeSkipped,
+			Detail: "dry run: " + accountOf(result)}
+		if err := p.reportRun(backend, proposal.Requester, outcome); err != nil {
+			return err
+		}
+		return p.toldRun(spec.Spec, result, nil)
+	}
+	fmt.Fprintf(p.stderr, "interlock: this was a dry run in a throw-away copy; it ended with %d\n", result.Exit)
+	printEffects(p.stderr, result.Effects, result.Partial)
+	return p.refusedRun(answer)
+}
+
+// try runs a command in a throw-away copy and records what it did.
+func (p *program) try(backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer,
+	spec sandbox.Spec) (sandbox.Result, error) {
+	spec.Overlay, spec.Keep, spec.Network = true, false, nil
+	result, err := sandbox.Run(p.ctx, spec)
+	if err != nil {
+		return result, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), 10*time.Second)
+	defer cancel()
+	return result, backend.Tried(ctx, proposal.Requester,
+		interlock.DryRun{Event: answer.Event, Request: answer.Request, Action: answer.Action,
+			Exit: result.Exit, Stopped: result.Stopped, Effects: result.Effects, Partial: result.Partial})
+}
+
+// tryOnce makes the dry run that a rule wants before anybody says yes, if this request has none. Only whoever decides is shown
+// what came of it: to whoever asks, what the command prints may be just what it is not to have.
+func (c *execCommand) tryOnce(p *program, backend *embedded.Backend, settings config.Config, proposal interlock.Proposal,
+	answer interlock.Answer, spec boxed) {
+	run, err := dryRunFor(p.ctx, backend.Store, interlock.ApprovalRequest{ID: answer.Request, Action: answer.Action})
+	if err == nil && run != nil {
+		return
+	}
+	if err == nil {
+		spec, err = c.wanted(p, settings, proposal, answer, spec)
+	}
+	if err == nil {
+		spec.Stdin, spec.Stdout, spec.Stderr = nil, io.Discard, io.Discard
+		_, err = p.try(backend, proposal, answer, spec.Spec)
+	}
+	if err != nil {
+		fmt.Fprintln(p.stderr, "interlock: the dry run that this wants could not be made:", shown(err))
+		return
+	}
+	fmt.Fprintln(p.stderr, "interlock: it was tried in a throw-away copy; whoever decides is shown what it did")
+}
+
+// dryRunFor finds what the action of a request did when it was last tried in a throw-away copy, or nil.
+func dryRunFor(ctx context.Context, log store.Log, request interlock.ApprovalRequest) (*interlock.DryRun, error) {
+	const most = 500
+	entries, err := log.Entries(ctx, interlock.EventDryRun, ledger.Before(-1, most))
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if auditlog.Released(&entry) {
+			break // and so are those before: none of them is of a request that is open
+		}
+		run, err := auditlog.DryRunOf(entry)
+		if err != nil {
+			return nil, err
+		}
+		if run.Request == request.ID && run.Action == request.Action {
+			return &run, nil
+		}
+	}
+	return nil, nil
+}
+
+// shownRun is a request with the dry run that a yes to it is shown, where a rule wants one.
+func shownRun(request interlock.ApprovalRequest, run *interlock.DryRun) interlock.ApprovalRequest {
+	if run != nil && request.Owes(interlock.ObligationDryRun) {
+		request.DryRun = run.ID
+	}
+	return request
+}
+
+// printDryRun shows what a dry run did.
+func printDryRun(w io.Writer, run interlock.DryRun) {
+	if run.Form != "" {
+		how := "it went well"
+		if run.Exit != 0 {
+			how = "it failed"
+		}
+		fmt.Fprintf(w, "\nits dry run, or the same in another place, was carried out: %s\n", how)
+		if run.Detail != "" {
+			fmt.Fprintf(w, "  %s\n", printable(run.Detail))
+		}
+		return
+	}
+	fmt.Fprintf(w, "\ntried in a throw-away copy without network: it ended with %d", run.Exit)
+	if run.Stopped != "" {
+		fmt.Fprintf(w, ", stopped by the limit on %s", printable(run.Stopped))
+	}
+	if len(run.Effects) == 0 {
+		fmt.Fprint(w, ", and wrote nothing")
+	}
+	fmt.Fprintln(w)
+	printEffects(w, run.Effects, run.Partial)
 }

@@ -3,18 +3,29 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
+	"interlock/internal/admission"
+	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/hook"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
+	"interlock/internal/strictjson"
 	"interlock/internal/upstream"
 )
 
@@ -226,4 +237,213 @@ func firstUse(settings config.Config, servers []mcpgateway.Server) func(server s
 		}
 		return programs[server]
 	}
+}
+
+// serverName makes a server's name of the command that starts it: the program's, or that of what a program runs which only runs
+// others. Two servers of one name would take each other for changed.
+func serverName(command []string) string {
+	program := strings.TrimSuffix(filepath.Base(command[0]), ".exe")
+	switch program {
+	case "npx", "bunx", "pnpx", "uvx", "pipx", "uv", "npm", "pnpm", "bun", "deno", "node", "python", "python3",
+		"docker", "podman":
+		for _, word := range command[1:] {
+			if name := runName(word); name != "" {
+				program = name
+				break
+			}
+		}
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, program)
+	return name[:min(len(name), 64)]
+}
+
+// runName is the last part of a package, an image or a script without its version, or nothing for flags and words that say
+// how to run it.
+func runName(word string) string {
+	switch word {
+	case "run", "exec", "x", "dlx", "tool":
+		return ""
+	}
+	if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+		return ""
+	}
+	name := path.Base(filepath.ToSlash(word))
+	if at := strings.IndexAny(name, "@:"); at > 0 {
+		name = name[:at]
+	}
+	for _, ending := range []string{".js", ".mjs", ".cjs", ".ts", ".py"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return strings.Trim(name, ".@:/")
+}
+
+// resultTexts classifies what servers answer before a client sees it, by the ruleset that the settings name.
+type resultTexts struct {
+	backend *embedded.Backend
+	ruleset string
+}
+
+// textsOfResults is the gateway's classifier, or none where the settings want none.
+func textsOfResults(settings config.Config, backend *embedded.Backend) mcpgateway.Classifier {
+	if settings.Gateway.Texts.Off() {
+		return nil
+	}
+	return &resultTexts{backend: backend, ruleset: string(settings.Gateway.Texts)}
+}
+
+// Classify gives a result as it may be shown. What is blocked is withheld in the exact words of MACE 3.3; where something was taken out
+// the result says so.
+func (t *resultTexts) Classify(ctx context.Context, c mcpgateway.Classified) (json.RawMessage, error) {
+	var value any
+	if err := strictjson.DecodeTrusted(c.Result, &value); err != nil {
+		return nil, interlock.Errorf(interlock.CodeInvalid, "result", "the server's answer is no JSON that can be looked at")
+	}
+	var texts []string
+	value = eachText(value, func(text string) string { texts = append(texts, text); return text })
+	way := embedded.Passing{Requester: c.Requester, Where: "result of a server", About: c.Event}
+	found, shown, err := t.backend.Screen(ctx, t.ruleset, way, texts...)
+	switch {
+	case err != nil:
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "result", "what became of the server's answer could not be recorded")
+	case found.Classification == classify.Pass:
+		return c.Result, nil
+	case found.Classification == classify.Refuse:
+		return blockedResult(value)
+	}
+	next := 0
+	value = eachText(value, func(string) string { next++; return shown[next-1] })
+	if result, is := value.(map[string]any); is {
+		if content, is := result["content"].([]any); is {
+			result["content"] = append(content, map[string]any{"type": "text", "text": found.Message})
+		}
+	}
+	return strictjson.Marshal(value)
+}
+
+// blockedResult is what is answered in place of a result that is blocked.
+func blockedResult(of any) (json.RawMessage, error) {
+	blocked := map[string]any{"content": []any{map[string]any{"type": "text", "text": classify.BlockMessage}}, "isError": true}
+	if result, is := of.(map[string]any); is && result["resultType"] != nil {
+		blocked["resultType"] = "complete"
+	}
+	return strictjson.Marshal(blocked)
+}
+
+// eachText replaces every string of a value, in the order of its members' names. Pictures and sound are left as they are: they are no
+// text to anybody who reads them.
+func eachText(value any, with func(string) string) any {
+	switch v := value.(type) {
+	case string:
+		return with(v)
+	case []any:
+		for n := range v {
+			v[n] = eachText(v[n], with)
+		}
+	case map[string]any:
+		kind, _ := v["type"].(string)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name == "data" && (kind == "image" || kind == "audio") {
+				continue
+			}
+			v[name] = eachText(v[name], with)
+		}
+	}
+	return value
+}
+
+// canaryName is what doctor's own server behind a gateway is called, and canaryTool its only tool.
+const (
+	canaryName = "interlock-canary"
+	canaryTool = "run_command"
+)
+
+// A canaryServer is a server behind the gateway that nothing must ever reach: doctor has a call of it refused. It runs
+// nothing, whatever it is told.
+type canaryServer struct{}
+
+func (canaryServer) Name() string    { return canaryName }
+func (canaryServer) Local() bool     { return false }
+func (canaryServer) Trouble() string { return "" }
+
+func (canaryServer) Identity() interlock.Digest {
+	sum := sha256.Sum256([]byte(canaryName))
+	return interlock.Digest("sha256:" + hex.EncodeToString(sum[:]))
+}
+
+func (canaryServer) Dial(context.Context) (mcpgateway.Link, error) {
+	return &canaryLink{answers: make(chan []byte, 16), closed: make(chan struct{})}, nil
+}
+
+func isCanary(server mcpgateway.Server) bool {
+	_, is := server.(canaryServer)
+	return is
+}
+
+// canaryPins keep the canary out of the pins: nobody has to look at it and nobody may approve it. What was never examined may be
+// neither seen nor called, so the canary is in quarantine whoever asks, and operators are not told of it each time.
+type canaryPins struct{ mcpgateway.Pins }
+
+func (p canaryPins) Examine(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+	if l.Server == canaryName {
+		return make([]admission.PinVerdict, len(l.Definitions)), nil
+	}
+	return p.Pins.Examine(ctx, l)
+}
+
+// A canaryLink answers what it is sent.
+type canaryLink struct {
+	answers chan []byte
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (l *canaryLink) Send(ctx context.Context, message []byte) error {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if err := json.Unmarshal(message, &m); err != nil || m.ID == nil {
+		return err
+	}
+	result := `{}`
+	switch m.Method {
+	case "initialize":
+		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"` + canaryName + `","version":"1"}}`
+	case "tools/list":
+		result = `{"tools":[{"name":"` + canaryTool + `","inputSchema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`
+	case "tools/call":
+		result = `{"content":[{"type":"text","text":"the canary was reached"}]}`
+	}
+	select {
+	case l.answers <- []byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + result + `}`):
+		return nil
+	case <-l.closed:
+		return io.ErrClosedPipe
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *canaryLink) Receive() ([]byte, error) {
+	select {
+	case answer := <-l.answers:
+		return answer, nil
+	case <-l.closed:
+		return nil, io.EOF
+	}
+}
+
+func (l *canaryLink) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// canaryCall is the call that must be refused.
+func canaryCall() map[string]any {
+	return map[string]any{"name": canaryName + "." + canaryTool, "arguments": map[string]any{"command": hook.CanaryCommand}}
 }

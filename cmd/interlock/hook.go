@@ -2,8 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"interlock"
@@ -12,10 +19,12 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/classify"
 	"interlock/internal/config"
+	"interlock/internal/fileio"
 	"interlock/internal/gitwork"
 	"interlock/internal/harness"
 	"interlock/internal/hook"
 	"interlock/internal/lineage"
+	"interlock/internal/startup"
 	"interlock/internal/store"
 	"interlock/internal/witness"
 )
@@ -226,4 +235,149 @@ func userHome(getenv func(string) string) string {
 		}
 	}
 	return ""
+}
+
+// hookGateway tells whether a call goes to this home's own gateway, which then asks instead of the hook. Nothing of it is
+// taken on trust from what the agent could have written: the client's settings have to hold exactly what `interlock install
+// gateway` wrote, and nothing else of the name; the client must have been started without flags that bring servers of their own;
+// and the gateway has to run as its child. A hook with settings of its own decides by others than the gateway does.
+func (p *program) hookGateway() func(context.Context, hook.Call) bool {
+	if g := p.globals; g.Config != "" || g.RulesDir != "" || g.Profile != "" || g.Mode != "" {
+		return nil
+	}
+	return func(_ context.Context, call hook.Call) bool {
+		home := p.globals.Home
+		if home == "" {
+			var err error
+			if home, err = config.DefaultHome(p.getenv); err != nil {
+				return false
+			}
+		}
+		client, running := lineage.Claude()
+		return running && filepath.IsAbs(home) && p.boundToGateway(call, home, client)
+	}
+}
+
+func (p *program) boundToGateway(call hook.Call, home string, running lineage.Process) bool {
+	place := p.place("")
+	client, id := clientIn("claude-code", place)
+	text, err := fileio.Plain(filepath.Join(config.ClientDir(home), id+".undo"+secretSuffix), maxClientFile)
+	var record moveRecord
+	if err != nil || json.Unmarshal(text, &record) != nil || record.Path != client.Settings(place) {
+		return false
+	}
+	dirs := []string{call.Dir(), running.Dir()}
+	if project := p.getenv("CLAUDE_PROJECT_DIR"); project != "" {
+		dirs = append(dirs, project)
+	}
+	if slices.ContainsFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) }) {
+		return false
+	}
+	argv, err := client.Bound(place, call.Server(), record.After, dirs)
+	return err == nil && slices.Equal(argv[1:], []string{"gateway", "--client", id, "--home", home}) && running.HasChild(argv)
+}
+
+// configChange answers a harness that says its settings were changed under a session: settings under which the hook is not called as
+// it was installed do not count there. What can't be told is refused as well; the session goes on under the settings it had.
+func (p *program) configChange(c hookCommand) int {
+	ctx, cancel := context.WithTimeout(p.ctx, c.Deadline)
+	defer cancel()
+	answered := make(chan string, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				answered <- "the hook failed on a defect; `interlock doctor` may say more"
+			}
+		}()
+		answered <- p.settingsRefused(ctx)
+	}()
+	refused := ""
+	select {
+	case refused = <-answered:
+	case <-ctx.Done():
+		refused = "no decision was made within " + c.Deadline.String()
+	}
+	if refused == "" {
+		return 0
+	}
+	text := redacted("[hook.settings] " + refused)
+	line, err := json.Marshal(struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}{"block", text})
+	if err == nil {
+		_, _ = p.stdout.Write(append(line, '\n')) // the exit status says it as well
+	}
+	fmt.Fprintln(p.stderr, text)
+	return 2
+}
+
+// settingsRefused says why settings that were changed must not count; empty if they may.
+func (p *program) settingsRefused(ctx context.Context) string {
+	payload, err := io.ReadAll(io.LimitReader(p.stdin, hook.MaxPayload))
+	if err != nil {
+		return "the hook payload could not be read from standard input"
+	}
+	var change struct {
+		Dir string `json:"cwd"`
+	}
+	if err := json.Unmarshal(payload, &change); err != nil {
+		return "the hook payload can't be read"
+	}
+	settings, err := p.settings()
+	if err != nil {
+		return "the settings can't be used: " + shown(err)
+	}
+	backend, err := embedded.OpenBrief(ctx, settings)
+	if err != nil {
+		return "the store can't be used: " + shown(err)
+	}
+	defer backend.Close()
+	var dirs []string
+	if change.Dir != "" {
+		dirs = append(dirs, change.Dir)
+	}
+	wrong, err := p.lookAtInstalled(ctx, backend, dirs, false)
+	if err != nil {
+		return "it can't be told whether the hook is registered still: " + shown(err)
+	}
+	if len(wrong) == 0 {
+		return ""
+	}
+	return "with these settings Interlock would not be called as it was installed: " + strings.Join(wrong, "; ") +
+		". This session goes on with those it had. `interlock uninstall` takes the hook out, `interlock install` registers it again"
+}
+
+// systemSocket is where the system's server is asked: the socket that was named, or its usual place where this user named no home
+// and has no store of their own. Empty: this user's own store decides.
+func (p *program) systemSocket(named string) string {
+	if named != "" || runtime.GOOS != "linux" {
+		return named
+	}
+	if g := p.globals; g.Home != "" || g.Config != "" || g.RulesDir != "" || g.Profile != "" || g.Mode != "" {
+		return ""
+	}
+	home, err := config.DefaultHome(p.getenv)
+	if err == nil && store.Exists(home) || !exists(startup.SystemSocket) {
+		return ""
+	}
+	return startup.SystemSocket
+}
+
+// systemHook has the system's server decide. There is no second place to decide in: what it does not answer is refused, whether it
+// is not there, too slow, or somebody else's.
+func (p *program) systemHook(c hookCommand, socket string) int {
+	if c.Event == harness.ConfigChange {
+		return 0 // the server looks at what agents' settings are; this user's process has nothing to hold them against
+	}
+	environment := hook.Environment{Event: c.Event, Principal: account.Name(), Unattended: p.globals.Unattended}
+	var alone bool
+	environment.Prompts, alone = lineage.Look(c.Agent, p.getenv)
+	environment.Unattended = environment.Unattended || alone
+	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: socket, System: true, Redact: redacted,
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
+		Judge: func(_ context.Context, call hook.Call, _ []byte) (hook.Output, witness.News) {
+			return hook.RefuseSystem(call, socket), witness.News{}
+		},
+	}.Run(p.ctx)
 }

@@ -2,7 +2,7 @@
 // API, and the tools of the people in charge. `interlock --help` lists the commands; docs/cli.md is their reference.
 //
 // This package is the only one that wires the others together. commands.go holds the command table, program.go what every
-// command shares, and each command has a file of its own.
+// command shares, and commands of one subject share a file.
 package main
 
 import (

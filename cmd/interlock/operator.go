@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"text/tabwriter"
@@ -267,4 +268,145 @@ func day(t time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format(time.DateOnly)
+}
+
+type operatorSecond struct {
+	What string `arg:"" help:"The digest of what another team is to order, as the refusal of that order, or interlock grant range --show, prints it."`
+	orderFlags
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// Help is what `interlock operator second --help` adds.
+func (operatorSecond) Help() string {
+	return "From tier 2 on, rules, settings and pre-approved ranges that weaken how actions are classified take people of two teams. This is the\n" +
+		"first word, and counts for a day, for exactly what the digest names; an admin of another team then gives the order itself."
+}
+
+// Run signs the order and has it carried out.
+func (c *operatorSecond) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	given, err := newOrder(interlock.VerbSecond, c.What, "", c.Reason, interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	given, done, err := p.order(backend, c.orderFlags, given)
+	if err != nil {
+		return err
+	}
+	return p.done(done, "%s has seconded it; somebody of another team orders it within a day", given.Operator)
+}
+
+type operatorWeak struct {
+	What   string `arg:"" enum:"permit,refuse" help:"permit or refuse."`
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+	peopleFlags
+}
+
+// Help is what `interlock operator weak-keys --help` adds.
+func (operatorWeak) Help() string {
+	return "A key without a passphrase signs for anything of its owner's user, so it signs nothing here unless one home " +
+		"is told to let it. That takes\n" +
+		"a passkey, in the console, or a security key. What such keys sign from then on is marked in its event."
+}
+
+// Run has an order about weak keys signed and carried out.
+func (c *operatorWeak) Run(p *program) error {
+	address, err := c.address(p)
+	if err != nil {
+		return err
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	detail, said := admission.WeakKeysMay, "keys without a passphrase may sign here; what they sign is marked\n"
+	if c.What == "refuse" {
+		detail, said = admission.WeakKeysMayNot, "keys without a passphrase sign nothing here\n"
+	}
+	given, err := newOrder(interlock.VerbWeakKeys, admission.WeakKeysSubject, detail, c.Reason, interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	err = p.orderPeople(backend, c.peopleFlags, address, given, func(ledger.Standing) bool {
+		may, err := backend.WeakKeysMaySign(p.ctx)
+		return err == nil && may == (c.What == "permit")
+	})
+	if err == nil {
+		_, err = fmt.Fprint(p.stdout, said)
+	}
+	return err
+}
+
+type operatorChange struct {
+	Name   string   `arg:"" help:"The operator's name."`
+	SSHKey string   `name:"ssh-key" help:"Public key file (ending in .pub) in place of the one there is." placeholder:"FILE"`
+	Team   []string `help:"Team that rules may name as approvers, in place of those there are; may be given more than once." placeholder:"NAME"`
+	Role   string   `help:"viewer, auditor, council, operator, admin or superadmin." placeholder:"ROLE"`
+	peopleFlags
+}
+
+// Help is what `interlock operator change --help` adds.
+func (operatorChange) Help() string {
+	return "Everybody may change their own key. The rest takes an order of one who governs."
+}
+
+// Run changes what is known of an operator.
+func (c *operatorChange) Run(p *program) error {
+	if c.Role != "" && !quorum.ValidRole(c.Role) {
+		return usage(unknownRole(c.Role))
+	}
+	if c.Role == "" && len(c.Team) == 0 && c.SSHKey == "" {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--role", "say what is to change: --role, --team or --ssh-key"))
+	}
+	terms := admission.OperatorTerms{Role: c.Role, Teams: c.Team}
+	if c.SSHKey != "" {
+		key, err := readPublicKey(c.SSHKey)
+		if err != nil {
+			return err
+		}
+		if err := p.noteUnprotected(c.SSHKey); err != nil {
+			return err
+		}
+		terms.SSHKey = key.String()
+	}
+	err := p.change(c.Name, c.peopleFlags, terms, func(o interlock.OperatorRecord) bool {
+		return (c.Role == "" || o.Role == c.Role) && (len(c.Team) == 0 || slices.Equal(o.Teams, c.Team)) &&
+			(terms.SSHKey == "" || o.SSHKey == terms.SSHKey)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "operator %s changed\n", c.Name)
+	return err
+}
+
+// change has an order to change an operator signed and carried out.
+func (p *program) change(name string, who peopleFlags, terms admission.OperatorTerms,
+	done func(interlock.OperatorRecord) bool) error {
+	address, err := who.address(p)
+	if err != nil {
+		return err
+	}
+	detail, err := admission.Detail(terms)
+	if err != nil {
+		return err
+	}
+	given, err := newOrder(interlock.VerbChangeOperator, name, detail, "", interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	if known, there := standing.Operators[name]; !there || !known.Revoked.IsZero() {
+		return notInOffice()
+	}
+	return p.orderPeople(backend, who, address, given, func(s ledger.Standing) bool { return done(s.Operators[name]) })
 }

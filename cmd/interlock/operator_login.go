@@ -4,10 +4,16 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/auditlog"
 	"interlock/internal/console"
+	"interlock/internal/quorum"
 )
 
 // consoleFlag says at which address links lead into the console: `interlock up --listen` may have been told another than the
@@ -134,5 +140,150 @@ func (c *operatorLogin) Run(p *program) error {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "open this link within five minutes; it logs %s in once:\n%s\n", c.Name, link)
+	return err
+}
+
+type operatorPasskey struct {
+	List   passkeyList   `cmd:"" help:"List an operator's passkeys."`
+	Remove passkeyRemove `cmd:"" help:"Remove one passkey, from now on."`
+}
+
+type passkeyList struct {
+	Name string `arg:"" help:"The operator's name."`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// Run lists what an operator may log in and sign with in the console.
+func (c *passkeyList) Run(p *program) error {
+	backend, standing, err := p.openStanding()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	operator, known := standing.Operators[c.Name]
+	if !known {
+		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no operator has this name; `interlock operator list` shows them")
+	}
+	if c.JSON {
+		return writeLine(p.stdout, orEmpty(operator.Passkeys))
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tNAME\tMADE\tFOR")
+	for _, key := range operator.Passkeys {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(key.ID), printable(key.Name), day(key.Created), printable(key.RelyingID))
+	}
+	return table.Flush()
+}
+
+type passkeyRemove struct {
+	Name string `arg:"" help:"The operator's name."`
+	ID   string `arg:"" optional:"" help:"The passkey's id, as interlock operator passkey list shows it."`
+	All  bool   `help:"Remove every one."`
+	peopleFlags
+}
+
+// Help is what `interlock operator passkey remove --help` adds.
+func (passkeyRemove) Help() string {
+	return "For a device that was lost. Its sessions end, and what it approved and nobody has used yet counts no longer. The operator stays;\n" +
+		"`interlock operator enrol NAME` registers another passkey."
+}
+
+// Run removes a passkey.
+func (c *passkeyRemove) Run(p *program) error {
+	said := "passkey " + printable(c.ID)
+	switch {
+	case c.All == (c.ID != ""):
+		return usage(interlock.Errorf(interlock.CodeInvalid, "ID", "name one passkey, or give --all"))
+	case c.All:
+		c.ID, said = admission.AllPasskeys, "every passkey"
+	}
+	err := p.change(c.Name, c.peopleFlags, admission.OperatorTerms{Passkey: c.ID}, func(o interlock.OperatorRecord) bool {
+		return len(o.Passkeys) == 0 || !c.All && !slices.ContainsFunc(o.Passkeys, func(k interlock.Passkey) bool { return k.ID == c.ID })
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s of operator %s removed\n", said, c.Name)
+	return err
+}
+
+type operatorProbe struct {
+	Count  int    `help:"How many questions with seeded errors to put, 1 to 20." default:"5" placeholder:"N"`
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+	Report bool   `help:"Report how many of the seeded errors were found, instead of seeding any."`
+	Since  string `help:"How far back the report looks." default:"90d" placeholder:"TIME"`
+	JSON   bool   `name:"json" help:"Print the report as one JSON object."`
+}
+
+// Help is what `interlock operator probe --help` adds.
+func (operatorProbe) Help() string {
+	return "The questions look like others and wait among them; each states one thing and does another. Whatever is answered permits nothing,\n" +
+		"they are in no count of answers, and the log marks them. The report ends with 1 where not more than 80 % of those answered were found."
+}
+
+// Run seeds errors, or reports.
+func (c *operatorProbe) Run(p *program) error {
+	length, err := period(c.Since)
+	if err != nil {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--since", "%s", err))
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	if c.Report {
+		return c.report(p, backend, now().Add(-length))
+	}
+	if err := p.person(backend, "probes"); err != nil {
+		return err
+	}
+	ids, err := backend.Probe(p.ctx, c.Count, c.Reason)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s with seeded errors among those that wait; `interlock operator probe --report` says how many were found\n",
+		plural(len(ids), "question"))
+	return err
+}
+
+// report counts from the log.
+func (c *operatorProbe) report(p *program, backend *embedded.Backend, since time.Time) error {
+	seeded, answers := 0, []interlock.ApprovalRequest(nil)
+	err := backend.Store.Walk(p.ctx, func(e interlock.Entry) error {
+		switch e.Type {
+		case interlock.EventProbe:
+			put, at, err := auditlog.ProbesOf(e)
+			if err == nil && at.After(since) {
+				seeded += len(put)
+			}
+			return err
+		case interlock.EventApproval:
+			request, approval, err := auditlog.ApprovalOf(e)
+			if err == nil && request.Created.After(since) {
+				request.Approval = &approval
+				answers = append(answers, request)
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	found := quorum.ProbedOf(seeded, answers)
+	if c.JSON {
+		err = writeLine(p.stdout, found)
+	} else {
+		verdict := "PASS"
+		if !found.Passed {
+			verdict = "FAIL"
+		}
+		_, err = fmt.Fprintf(p.stdout, "%d seeded, %d answered, %d found, %d approved, %d not answered\nfound  %.0f %% of those answered, more "+
+			"than 80 %% is asked for: %s\n", found.Seeded, found.Answered, found.Found, found.Missed, found.Expired, 100*found.Share, verdict)
+	}
+	if err == nil && !found.Passed {
+		err = &exitCode{code: 1}
+	}
 	return err
 }

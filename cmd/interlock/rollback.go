@@ -2,10 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"interlock"
+	"interlock/internal/admission"
+	"interlock/internal/auditlog"
 	"interlock/internal/dataflow"
+	"interlock/internal/ledger"
 	"interlock/internal/rollback"
 	"interlock/internal/store"
 )
@@ -126,4 +131,270 @@ func stepText(s *rollback.Step) string {
 	}
 	fmt.Fprintf(&out, "   event %s\n", s.Event)
 	return out.String()
+}
+
+type rollbackBegin struct {
+	orderFlags
+	seedFlags
+	Hold   string `help:"Whom to isolate: all that the plan touches, or those of whom it is certain." enum:"all,certain" default:"all"`
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock rollback begin --help` adds.
+func (rollbackBegin) Help() string {
+	return "A signed order of an admin, recorded as ROLLBACK_BEGUN with the plan as it was shown. Whoever the plan touches is isolated (phase A),\n" +
+		"what they had asked and what they were allowed and have not used expires, standing grants that they were given since end, and\n" +
+		"runs that were delegated downstream end. Everything else is for people and programs: `interlock rollback done` and `failed` say\n" +
+		"how each step went, and the last one ends it."
+}
+
+// Run gives the order.
+func (c *rollbackBegin) Run(p *program) error {
+	seed, err := c.seed(p)
+	if err != nil {
+		return usage(err)
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	plan, err := rollback.Read(func(visit func(interlock.Entry) error) error { return backend.Store.Walk(p.ctx, visit) }, 0, seed,
+		backend.Rules())
+	if err != nil {
+		return err
+	}
+	if len(plan.Steps) == 0 {
+		return interlock.Errorf(interlock.CodeNotFound, "--agent", "nothing of it ran, so there is nothing to undo")
+	}
+	digest, err := plan.Digest()
+	if err != nil {
+		return err
+	}
+	detail := admission.RollbackDetail{Size: plan.Size, Plan: digest, Hold: []string{}}
+	for _, a := range plan.Agents {
+		if c.Hold == "all" || a.Sure == dataflow.Certain {
+			detail.Hold = append(detail.Hold, a.Agent)
+		}
+	}
+	given, err := newOrder(interlock.VerbBeginRollback, admission.RollbackSubject(seed), detail.String(), c.Reason, interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	if given, err = p.sign(backend, c.orderFlags, given); err != nil {
+		return err
+	}
+	done, ended, err := backend.RollBack(p.ctx, given)
+	if err != nil {
+		return err
+	}
+	id := admission.RollbackID(given.ID)
+	if c.JSON {
+		return writeLine(p.stdout, struct {
+			ID    string        `json:"id"`
+			Event string        `json:"event"`
+			By    string        `json:"by"`
+			Held  []string      `json:"held"`
+			Ended []string      `json:"runs_ended"`
+			Plan  rollback.Plan `json:"plan"`
+		}{id, done.Events[0], given.Operator, detail.Hold, append([]string{}, ended...), plan})
+	}
+	if _, err := fmt.Fprint(p.stdout, planText(&plan)); err != nil {
+		return err
+	}
+	for _, run := range ended {
+		if _, err := fmt.Fprintf(p.stdout, "run %s ended\n", printable(run)); err != nil {
+			return err
+		}
+	}
+	return p.done(done, "\nrollback %s has begun with %d steps to carry out, and %s isolated, by order of %s", id, plan.Open(),
+		printable(strings.Join(detail.Hold, ", ")), given.Operator)
+}
+
+// stepFlags say how one step ended.
+type stepFlags struct {
+	orderFlags
+	Step   string `arg:"" help:"The rollback and its step, such as rb_0123456789abcdef/3." placeholder:"STEP"`
+	Stays  string `help:"What stays of it in any case." placeholder:"TEXT"`
+	Reason string `required:"" help:"What was done, or why it failed." placeholder:"TEXT"`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+type rollbackDone struct{ stepFlags }
+
+// Help is what `interlock rollback done --help` adds.
+func (rollbackDone) Help() string {
+	return "A signed order of whoever answers requests, recorded as ROLLBACK_STEP. The last step that is told ends the rollback."
+}
+
+// Run gives the order.
+func (c *rollbackDone) Run(p *program) error { return c.tell(p, ledger.StepDone) }
+
+type rollbackFailed struct{ stepFlags }
+
+// Help is what `interlock rollback failed --help` adds.
+func (rollbackFailed) Help() string {
+	return "As `interlock rollback done`. What could not be undone is named among what stays. As long as the rollback goes on, it can be done\n" +
+		"after all."
+}
+
+// Run gives the order.
+func (c *rollbackFailed) Run(p *program) error { return c.tell(p, ledger.StepFailed) }
+
+func (c *stepFlags) tell(p *program, status string) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	given, err := newOrder(interlock.VerbTellRollback, c.Step, admission.StepDetail{Status: status, Stays: c.Stays}.String(), c.Reason,
+		interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	given, done, err := p.order(backend, c.orderFlags, given)
+	if err != nil {
+		return err
+	}
+	if err := p.moved(c.JSON, given, done, "step %s is "+status+", says %s"); err != nil || c.JSON {
+		return err
+	}
+	id, _, _ := strings.Cut(c.Step, "/")
+	r, _, err := admission.RollbackNamed(p.ctx, backend.Store, id)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(p.stdout, rollbackState(&r))
+	return err
+}
+
+// rollbackState says how far a rollback has come, and what stays.
+func rollbackState(r *ledger.RollbackBody) string {
+	var out strings.Builder
+	if r.Ended.IsZero() {
+		fmt.Fprintf(&out, "rollback %s goes on: %d steps are open\n", printable(r.ID), r.Open)
+	} else {
+		fmt.Fprintf(&out, "rollback %s has ended, %s\n", printable(r.ID), when(r.Ended))
+	}
+	for n, left := range slices.SortedFunc(slices.Values(r.Residue), func(a, b ledger.RollbackLeft) int { return a.N - b.N }) {
+		if n == 0 {
+			out.WriteString("what stays:\n")
+		}
+		fmt.Fprintf(&out, "  %s\n", printable(left.What))
+	}
+	if r.More > 0 {
+		fmt.Fprintf(&out, "  and %d more; the steps name them\n", r.More)
+	}
+	if len(r.Residue) == 0 && !r.Ended.IsZero() {
+		out.WriteString("nothing of it stays\n")
+	}
+	return out.String()
+}
+
+type rollbackList struct {
+	listFlags
+	Ended bool `help:"Those that have ended instead."`
+	JSON  bool `name:"json" help:"Print JSON."`
+}
+
+// Run lists rollbacks.
+func (c *rollbackList) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	list, err := admission.Rollbacks(p.ctx, opened, c.Ended, c.limit())
+	if err != nil {
+		return err
+	}
+	defer c.more(p, list.More())
+	if c.JSON {
+		return writeLine(p.stdout, append([]ledger.RollbackBody{}, list.Rows...))
+	}
+	if err := c.proposed(p, opened, list.Rows); err != nil {
+		return err
+	}
+	if len(list.Rows) == 0 {
+		_, err = fmt.Fprintln(p.stdout, "no rollbacks")
+		return err
+	}
+	t := newTable("ROLLBACK", "BEGUN", "STEPS", "OPEN", "FAILED", "BY", "WHAT**", "WHY**")
+	for n := range list.Rows {
+		r := &list.Rows[n]
+		t.row(r.ID, when(r.Begun), fmt.Sprint(r.Steps), fmt.Sprint(r.Open), fmt.Sprint(r.Failed), printable(r.By), printable(r.What),
+			printable(r.Why))
+	}
+	s := p.screen()
+	t.print(s)
+	return s.show()
+}
+
+// proposed names what a judge denied after it was let through and of which no rollback is under way.
+func (c *rollbackList) proposed(p *program, log *store.Store, begun []ledger.RollbackBody) error {
+	if c.Ended {
+		return nil
+	}
+	back, err := tookBack(p.ctx, log, c.limit())
+	if err != nil {
+		return err
+	}
+	ended, err := admission.Rollbacks(p.ctx, log, true, c.limit())
+	if err != nil {
+		return err
+	}
+	begun = slices.Concat(begun, ended.Rows)
+	for _, b := range back {
+		what := admission.RollbackSubject(dataflow.Seed{Event: b.Event})
+		if b.Undo == nil || b.Undo.Steps == 0 || slices.ContainsFunc(begun, func(r ledger.RollbackBody) bool { return r.What == what }) {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.stdout, "proposed: %s, a judge's %s of what %s did: interlock rollback begin --event %s --reason TEXT\n",
+			printable(b.Class), map[string]string{auditlog.JudgedDeny: "denial", auditlog.JudgedUnheard: "silence"}[b.Result],
+			printable(b.Agent), b.Event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type rollbackShow struct {
+	ID   string `arg:"" help:"The rollback's id." placeholder:"ID"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// Run shows one rollback.
+func (c *rollbackShow) Run(p *program) error {
+	opened, _, err := p.auditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	r, steps, err := admission.RollbackNamed(p.ctx, opened, c.ID)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeLine(p.stdout, struct {
+			ledger.RollbackBody
+			Each []ledger.RollbackStepBody `json:"each"`
+		}{r, steps})
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s, begun %s by %s: %s\n", printable(r.ID), printable(r.What), r.Begun.Local().Format(time.RFC3339), printable(r.By),
+		printable(r.Why))
+	if len(r.Held) > 0 {
+		fmt.Fprintf(&out, "isolated: %s\n", printable(strings.Join(r.Held, ", ")))
+	}
+	for n := range steps {
+		s := &steps[n]
+		fmt.Fprintf(&out, "%d. %s %s: %s\n", s.N, s.Status, printable(s.Agent), printable(s.Did))
+		if s.Said != "" {
+			fmt.Fprintf(&out, "   %s: %s\n", printable(s.By), printable(s.Said))
+		}
+	}
+	out.WriteString(rollbackState(&r))
+	_, err = fmt.Fprint(p.stdout, out.String())
+	return err
 }

@@ -2,14 +2,21 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+	"interlock/internal/replay"
 	"interlock/internal/ruleset"
 	"interlock/internal/ruletest"
 	"interlock/rules"
@@ -164,4 +171,285 @@ func (p *program) problems(asJSON bool, what string, found []problemAt) error {
 	}
 	_, err := fmt.Fprintf(p.stdout, "%s: no problems\n", what)
 	return err
+}
+
+type rulesShadowCommand struct {
+	New  string `arg:"" optional:"" help:"Directory of rules to decide beside those in force, with the defaults." type:"path"`
+	For  string `help:"For how long: 90m, 8h, 7d; at most 90d." default:"14d" placeholder:"TIME"`
+	Stop bool   `help:"Have the candidate decide no more. What it decided otherwise is kept for 30 days."`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// Help is what `interlock rules shadow --help` adds.
+func (rulesShadowCommand) Help() string {
+	return "The candidate decides every action after it was answered, and answers nobody. Without NEW: says what decides in the shadow.\n" +
+		"interlock rules diff --shadow shows where the two parted, interlock rules promote puts the candidate into force."
+}
+
+// Run begins, ends or shows a shadow.
+func (c *rulesShadowCommand) Run(p *program) error {
+	if c.New != "" && c.Stop {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--stop", "takes no rules"))
+	}
+	length, err := period(c.For)
+	if err != nil {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--for", "%s", err))
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	switch {
+	case c.Stop:
+		body, err := backend.EndShadow(p.ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.stdout, "%s decides in the shadow no more\n", body.Ruleset)
+		return err
+	case c.New != "":
+		documents, err := embedded.UserRules(c.New)
+		if err != nil {
+			return err
+		}
+		if _, err := backend.BeginShadow(p.ctx, documents, now().Add(length)); err != nil {
+			return err
+		}
+	}
+	return c.show(p, backend)
+}
+
+// shadowOf says what decides in the shadow, and what it decided otherwise.
+func shadowOf(ctx context.Context, backend *embedded.Backend) (replay.ShadowState, error) {
+	state := replay.ShadowState{InForce: backend.Rules().Digest()}
+	body, _, err := backend.Candidate(ctx)
+	if err != nil || body.Ruleset == "" {
+		return state, err
+	}
+	counted, err := backend.Shadow(ctx, body.Ruleset)
+	if err != nil {
+		return state, err
+	}
+	report := replay.Shadowed(counted)
+	state.Began, state.Until, state.Over, state.Shadow = body.Began, body.Until, !now().Before(body.Until), &report
+	return state, nil
+}
+
+func (c *rulesShadowCommand) show(p *program, backend *embedded.Backend) error {
+	state, err := shadowOf(p.ctx, backend)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeLine(p.stdout, state)
+	}
+	if state.Shadow == nil {
+		_, err = fmt.Fprintln(p.stdout, "no ruleset decides in the shadow")
+		return err
+	}
+	until := "until " + state.Until.Local().Format("2006-01-02 15:04")
+	if state.Over {
+		until += ", which is over"
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s decides in the shadow of %s %s\n%s\n", state.Shadow.Ruleset, state.InForce, until,
+		shadowCounts(state.Shadow))
+	return err
+}
+
+// shadowCounts says how much a candidate has decided, and what of that it could not.
+func shadowCounts(r *replay.ShadowReport) string {
+	text := fmt.Sprintf("%d decisions, %d otherwise", r.Decisions, parted(&r.Report)+r.Others)
+	if r.Dropped > 0 {
+		text += fmt.Sprintf(", %d left out because there was no room", r.Dropped)
+	}
+	if r.Failed > 0 {
+		text += fmt.Sprintf(", %d it could not make", r.Failed)
+	}
+	return text
+}
+
+// parted is how many decisions differ.
+func parted(r *replay.Report) (n int) {
+	for i := range r.Changes {
+		n += r.Changes[i].Count
+	}
+	return n
+}
+
+// shadowDiff prints where the candidate and the rules in force have parted.
+func shadowDiff(p *program, asJSON bool) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	state, err := shadowOf(p.ctx, backend)
+	if err != nil {
+		return err
+	}
+	if state.Shadow == nil {
+		return interlock.Errorf(interlock.CodeNotFound, "--shadow",
+			"no ruleset decides in the shadow; interlock rules shadow NEW begins it")
+	}
+	if asJSON {
+		return writeLine(p.stdout, state)
+	}
+	fmt.Fprintf(p.stdout, "%s in the shadow of %s since %s: %s\n", state.Shadow.Ruleset, state.InForce,
+		state.Began.Local().Format("2006-01-02 15:04"), shadowCounts(state.Shadow))
+	return printTrial(p, &state.Shadow.Report)
+}
+
+type rulesPromoteCommand struct {
+	orderFlags
+	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+}
+
+// Help is what `interlock rules promote --help` adds.
+func (rulesPromoteCommand) Help() string {
+	return "An admin's signed order, which names the candidate and the rules it takes the place of. It is refused where the candidate\n" +
+		"denies less than the rules in force, or is another one by now. The rules of before are kept beside."
+}
+
+// Run signs the order and has it carried out.
+func (c *rulesPromoteCommand) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	body, _, err := backend.Candidate(p.ctx)
+	if err != nil {
+		return err
+	}
+	if body.Ruleset == "" {
+		return interlock.Errorf(interlock.CodeNotFound, "",
+			"no ruleset decides in the shadow; interlock rules shadow NEW begins it")
+	}
+	given, err := newOrder(interlock.VerbPromoteRules, string(body.Ruleset), string(backend.Rules().Digest()), c.Reason,
+		interlock.Requester{})
+	if err != nil {
+		return err
+	}
+	if given, err = p.sign(backend, c.orderFlags, given); err != nil {
+		return err
+	}
+	done, err := backend.PromoteRules(p.ctx, given.Order)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s is in force for every decision from now on, by order of %s, recorded as event %s\n", done.Ruleset,
+		given.Operator, done.Event)
+	if done.Former != "" {
+		fmt.Fprintf(p.stdout, "the rules of before are in %s\n", printable(done.Former))
+	}
+	return nil
+}
+
+type rulesSuppressCommand struct {
+	Rule    string `arg:"" help:"Id of the rule, or of a profile's row, as decisions name it."`
+	Reason  string `required:"" help:"Why, for the record and for every decision it touches." placeholder:"TEXT"`
+	For     string `required:"" help:"How long: 90m, 8h, 7d; at most 90d." placeholder:"TIME"`
+	Agent   string `help:"Only for agents this glob matches." placeholder:"GLOB"`
+	Path    string `help:"Only where everything the rule objects to lies in this directory." type:"path" placeholder:"DIR"`
+	Command string `help:"Only if each command that would run matches this glob as a whole." placeholder:"GLOB"`
+	orderFlags
+}
+
+// Help is what `interlock rules suppress --help` adds.
+func (rulesSuppressCommand) Help() string {
+	return "Name at least one of --agent, --path and --command. What protects systems or Interlock itself can't be suppressed, and a rule " +
+		"that denies takes an admin. Everything else that objects still does. docs/rules.md says more."
+}
+
+// Run signs an order and hands it in. Whether it counts is decided behind CarryOut, in the transaction that takes it.
+func (c *rulesSuppressCommand) Run(p *program) error {
+	length, err := period(c.For)
+	if err != nil {
+		return usage(interlock.Errorf(interlock.CodeInvalid, "--for", "%s", err))
+	}
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	denies, err := backend.Rules().Suppressible(c.Rule)
+	if err != nil {
+		return err
+	}
+	id, err := newID("sup_", 6)
+	if err != nil {
+		return err
+	}
+	created := now().UTC().Truncate(time.Second)
+	order := interlock.Suppression{ID: id, Rule: c.Rule, Agent: c.Agent, Path: c.Path, Command: c.Command, Denials: denies,
+		Reason: c.Reason, Created: created, Expires: created.Add(length)}
+	given, done, err := p.order(backend, c.orderFlags, quorum.OfSuppression(order))
+	if err != nil {
+		return err
+	}
+	return p.done(done, "%s: %s is suppressed %s until %s, by order of %s", order.ID, order.Rule, scopeOf(order),
+		order.Expires.Local().Format("2006-01-02 15:04"), given.Operator)
+}
+
+// scopeOf says in words where an order holds.
+func scopeOf(s interlock.Suppression) string {
+	var parts []string
+	for _, part := range [][2]string{{"for agents ", s.Agent}, {"in ", s.Path}, {"for commands ", s.Command}} {
+		if part[1] != "" {
+			parts = append(parts, part[0]+printable(part[1]))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+type rulesSuppressionsCommand struct {
+	listFlags
+	JSON bool `name:"json" help:"Print one JSON object per line, with what was signed."`
+}
+
+// Run lists the orders that have not been lifted, those that have expired marked as such.
+func (c *rulesSuppressionsCommand) Run(p *program) error {
+	backend, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	given, err := admission.Ordered[interlock.Suppression](p.ctx, backend, interlock.VerbSuppress, ledger.Every(c.limit()))
+	if err != nil {
+		return err
+	}
+	defer c.more(p, given.More())
+	orders := oldestFirst(given.Rows, func(s interlock.Suppression) (time.Time, string) { return s.Created, s.ID })
+	return printList(p.stdout, c.JSON, "ID\tRULE\tSCOPE\tBY\tUNTIL\tREASON", orders, func(s interlock.Suppression) string {
+		until := s.Expires.Local().Format("2006-01-02 15:04")
+		if !s.InForce(now()) {
+			until += " (expired)"
+		}
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", s.ID, s.Rule, scopeOf(s), s.Operator, until, printable(s.Reason))
+	})
+}
+
+type rulesUnsuppressCommand struct {
+	ID     string `arg:"" help:"The suppression's id, as interlock rules suppressions lists it."`
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+	orderFlags
+}
+
+// Run ends an order.
+func (c *rulesUnsuppressCommand) Run(p *program) error {
+	return p.endOrder(interlock.VerbLift, c.ID, c.orderFlags, c.Reason)
+}
+
+// period reads a length of time, also in whole days.
+func period(text string) (time.Duration, error) {
+	if days, found := strings.CutSuffix(text, "d"); found {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 10000 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, fmt.Errorf("%.40q is no length of time; write one as 90m, 8h or 7d", text)
 }

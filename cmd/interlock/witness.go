@@ -10,13 +10,22 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"interlock"
+	"interlock/embedded"
+	"interlock/internal/auditlog"
+	"interlock/internal/config"
 	"interlock/internal/cosign"
 	"interlock/internal/fileio"
+	"interlock/internal/witness"
 )
 
 // witnessCommand is a witness of logs. It needs no home: it should stand on another machine than the logs it watches.
@@ -175,4 +184,257 @@ func serveWitness(ctx context.Context, door net.Listener, handler http.Handler) 
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), witnessRead)
 	defer cancel()
 	return server.Shutdown(last)
+}
+
+// witnessedDir holds, within the home, the newest checkpoint that each witness has cosigned.
+const witnessedDir = "witnessed"
+
+// A namedWitness is one that the settings name.
+type namedWitness struct {
+	at *url.URL
+	by *cosign.Verifier
+}
+
+// witnessesOf are those that the settings name, or what is wrong with one.
+func witnessesOf(settings config.Config) ([]namedWitness, error) {
+	var all []namedWitness
+	names := map[string]bool{}
+	for n, w := range settings.Witnesses {
+		field := fmt.Sprintf("witnesses[%d]", n)
+		at, err := cosign.ParseURL(w.URL, isLoopback)
+		if err != nil {
+			return nil, interlock.Errorf(interlock.CodeInvalid, field+".url", "%s", err)
+		}
+		by, err := cosign.ParseVerifier(w.Key)
+		if err != nil {
+			return nil, interlock.Errorf(interlock.CodeInvalid, field+".key", "%s", err)
+		}
+		if names[keptBy(by)] {
+			return nil, interlock.Errorf(interlock.CodeInvalid, field+".key", "is named twice")
+		}
+		names[keptBy(by)] = true
+		all = append(all, namedWitness{at, by})
+	}
+	return all, nil
+}
+
+// unfit are the characters of a witness's name that a file's name does not get.
+var unfit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^a-zA-Z0-9-]+`)
+})
+
+// keptBy is the file for what a witness cosigned. The hash of its key tells witnesses of one name apart.
+func keptBy(by *cosign.Verifier) string {
+	name := unfit().ReplaceAllString(by.Name(), "_")
+	return fmt.Sprintf("%.60s-%08x.checkpoint", name, by.KeyHash())
+}
+
+// witnessTargets have the witnesses cosign each new head, as the other targets of checkpoints are told of it: a witness that fails is
+// asked again with the next, and none holds up a decision.
+func witnessTargets(settings config.Config, backend *embedded.Backend) ([]checkpointTarget, error) {
+	witnesses, err := witnessesOf(settings)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var targets []checkpointTarget
+	for _, w := range witnesses {
+		a := &asker{namedWitness: w, backend: backend, client: client, file: filepath.Join(settings.Home, witnessedDir, keptBy(w.by))}
+		targets = append(targets, checkpointTarget{w.by.Name(), a.ask})
+	}
+	return targets, nil
+}
+
+// An asker has one witness cosign the log's heads.
+type asker struct {
+	namedWitness
+	backend *embedded.Backend
+	client  *http.Client
+	file    string
+	alarmed bool
+}
+
+// alertWitness is the kind of alert about a witness that has seen another log than this one.
+const alertWitness = "witness-contradicts"
+
+// ask has a checkpoint cosigned and keeps it. The witness says itself which size it has seen, where that is not what is kept here.
+func (a *asker) ask(ctx context.Context, checkpoint []byte) error {
+	head, readable := witness.ParseHead(checkpoint)
+	if !readable {
+		return errors.New("the checkpoint can't be read")
+	}
+	var old int64
+	if kept, err := fileio.Plain(a.file, cosign.MaxRequest); err == nil {
+		if before, ok := witness.ParseHead(kept); ok && before.Origin == head.Origin {
+			old = min(before.Size, head.Size)
+		}
+	}
+	cosigned, err := a.from(ctx, old, head.Size, checkpoint)
+	var refusal *cosign.Refusal
+	if errors.As(err, &refusal) && refusal.Sized && refusal.Size != old && refusal.Size <= head.Size {
+		cosigned, err = a.from(ctx, refusal.Size, head.Size, checkpoint)
+	}
+	if errors.As(err, &refusal) {
+		return a.contradicted(ctx, refusal, head.Size)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(a.file), 0o700); err != nil {
+		return errors.New("the cosigned checkpoint can't be kept")
+	}
+	return replaceFile(a.file, cosigned)
+}
+
+// from asks with the proof that the log goes on from a size.
+func (a *asker) from(ctx context.Context, old, size int64, checkpoint []byte) ([]byte, error) {
+	r := cosign.Request{Old: old, Checkpoint: checkpoint}
+	if old > 0 && old < size {
+		proof, err := auditlog.ProveConsistency(ctx, a.backend.Store, size, old)
+		if err != nil {
+			return nil, fmt.Errorf("proving that the log goes on from %d entries: %w", old, err)
+		}
+		r.Proof = proof
+	}
+	return cosign.Ask(ctx, a.client, a.at, a.by, &r)
+}
+
+// contradicted raises the alarm where a witness has seen more than there is, or something else: the log was cut, or has two histories.
+// A head that is older than what another process of this home had cosigned a moment ago is neither, and the next one tells.
+func (a *asker) contradicted(ctx context.Context, refusal *cosign.Refusal, size int64) error {
+	why := ""
+	switch {
+	case refusal.Sized && refusal.Size > size:
+		if head, err := a.backend.Store.Head(ctx); err != nil || head.Size >= refusal.Size {
+			return errors.New("the witness has seen a newer head already")
+		}
+		why = fmt.Sprintf("the witness %s has cosigned %d entries of this log, which has %d: it was cut", a.by.Name(), refusal.Size, size)
+	case refusal.Status == http.StatusUnprocessableEntity, refusal.Status == http.StatusConflict && !refusal.Sized:
+		why = fmt.Sprintf("the witness %s has cosigned another history of this log", a.by.Name())
+	default:
+		return refusal
+	}
+	if !a.alarmed {
+		a.alarmed = a.backend.Alarm(ctx, alertWitness, why) == nil // else the next head says it
+	}
+	return errors.New(why)
+}
+
+// A vouching is how far witnesses vouch for a log.
+type vouching struct {
+	Names   []string `json:"names"`   // of the witnesses
+	Entries int64    `json:"entries"` // for the first so many, each of as many witnesses as are required
+}
+
+// vouched counts the witnesses that have cosigned one of the checkpoints. The log has to contain them all, which is its verification's
+// matter; required is how many there have to be.
+func vouched(cosigned [][]byte, witnesses []*cosign.Verifier, required int) (vouching, error) {
+	var v vouching
+	var sizes []int64
+	for _, by := range witnesses {
+		var most int64
+		for _, signed := range cosigned {
+			head, readable := witness.ParseHead(signed)
+			if _, yes := by.When(signed); yes && readable {
+				most = max(most, head.Size)
+			}
+		}
+		if most > 0 {
+			v.Names = append(v.Names, by.Name())
+			sizes = append(sizes, most)
+		}
+	}
+	if len(sizes) < required {
+		return v, interlock.Errorf(interlock.CodeInvalid, "--cosigned", "%d witnesses are required and %d have cosigned a head of this log",
+			required, len(sizes))
+	}
+	slices.SortFunc(sizes, func(a, b int64) int { return int(max(min(b-a, 1), -1)) })
+	if required > 0 {
+		v.Entries = sizes[required-1]
+	}
+	return v, nil
+}
+
+// cosigned finds out how far witnesses vouch for the log, where that is asked for, and has their checkpoints held against it. unvouched
+// is an error where they are too few; it counts once the log itself is sound.
+func (c *auditVerifyCommand) cosigned(p *program, options *auditlog.VerifyOptions) (v *vouching, unvouched, err error) {
+	if c.Cosigned < 0 || c.Cosigned == 0 && len(c.Witness) > 0 {
+		return nil, nil, usage(interlock.Errorf(interlock.CodeInvalid, "--cosigned", "is how many witnesses are required, 1 or more"))
+	}
+	if c.Cosigned == 0 {
+		return nil, nil, nil
+	}
+	keys, err := p.witnessKeys(c.Witness)
+	if err != nil {
+		return nil, nil, err
+	}
+	cosigned := slices.Clone(options.Earlier)
+	if c.From == "" {
+		settings, err := p.settings()
+		if err != nil {
+			return nil, nil, err
+		}
+		kept := keptCosigned(settings.Home)
+		cosigned, options.Earlier = append(cosigned, kept...), append(options.Earlier, kept...)
+	}
+	found, unvouched := vouched(cosigned, keys, c.Cosigned)
+	return &found, unvouched, nil
+}
+
+// saysVouched says how far witnesses vouch for the log, or that too few do.
+func (c *auditVerifyCommand) saysVouched(p *program, v *vouching, unvouched error) error {
+	if v == nil || unvouched != nil || c.JSON {
+		return unvouched
+	}
+	_, err := fmt.Fprintf(p.stdout, "cosigned by %s: %d witnesses vouch for the first %d entries\n", strings.Join(v.Names, ", "), c.Cosigned, v.Entries)
+	return err
+}
+
+// keptCosigned are the checkpoints that witnesses have cosigned, as they lie in a home.
+func keptCosigned(home string) [][]byte {
+	files, err := filepath.Glob(filepath.Join(home, witnessedDir, "*.checkpoint"))
+	if err != nil {
+		return nil
+	}
+	var kept [][]byte
+	for _, file := range files {
+		if text, err := fileio.Plain(file, cosign.MaxRequest); err == nil {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// witnessKeys are the keys by which cosignatures count: those that were named, as a key or a file with one, or those of the settings.
+func (p *program) witnessKeys(named []string) ([]*cosign.Verifier, error) {
+	var keys []*cosign.Verifier
+	for _, text := range named {
+		if !strings.Contains(text, "+") {
+			file, err := fileio.Plain(text, 4096)
+			if err != nil {
+				return nil, interlock.Errorf(interlock.CodeNotFound, "--witness", "the key can't be read: %s", fileio.Reason(err))
+			}
+			text = string(file)
+		}
+		key, err := cosign.ParseVerifier(text)
+		if err != nil {
+			return nil, interlock.Errorf(interlock.CodeInvalid, "--witness", "%s", err)
+		}
+		if !slices.ContainsFunc(keys, func(k *cosign.Verifier) bool { return keptBy(k) == keptBy(key) }) { // counted once
+			keys = append(keys, key)
+		}
+	}
+	if len(named) > 0 {
+		return keys, nil
+	}
+	settings, err := p.settings()
+	if err != nil {
+		return nil, err
+	}
+	witnesses, err := witnessesOf(settings)
+	for _, w := range witnesses {
+		keys = append(keys, w.by)
+	}
+	return keys, err
 }
