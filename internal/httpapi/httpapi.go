@@ -16,6 +16,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,6 +171,9 @@ type Server struct {
 	names   hostname.Names
 	rows    remembered
 
+	endpoints [len(routeNames)]endpoint
+	paths     map[string]route
+
 	// Requests under way: of agents, by credential; of these, those that read the log; of whoever has shown no credential, by
 	// address or, on the agents' door, by user; and on the local socket without a token. None of them takes room from another.
 	agents, readers, strangers, hooks *slots
@@ -206,7 +210,8 @@ func New(c Config) (*Server, error) {
 	c.Limits = c.Limits.withDefaults()
 	most, share := int(c.Limits.Concurrent), int(c.Limits.PerAgent)
 	serving, end := context.WithCancel(context.Background())
-	return &Server{serving: serving, end: end, waiters: newSlots(most, share, max(most/64, 1)), config: c,
+	all := endpoints()
+	return &Server{endpoints: all, paths: routesByPath(all), serving: serving, end: end, waiters: newSlots(most, share, max(most/64, 1)), config: c,
 		metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
 		agents:    newSlots(most, share, max(most/64, 1)), // what other agents can't take
 		readers:   newSlots(most, int(c.Limits.Readings), int(c.Limits.Readings)),
@@ -236,7 +241,7 @@ func (s *Server) handler(d door) http.Handler {
 		x := &exchange{server: s, door: d, w: w, r: r, body: s.pace(w, r), start: s.config.Now()}
 		x.askedBy()
 		defer x.body.leave()
-		if d == network && s.config.Pages != nil && routeOf(r.URL.Path) == routeUnknown {
+		if d == network && s.config.Pages != nil && s.routeOf(r.URL.Path) == routeUnknown {
 			s.config.Pages.ServeHTTP(w, x.body.in(r))
 			return
 		}
@@ -245,7 +250,7 @@ func (s *Server) handler(d door) http.Handler {
 			w.Header()["X-Request-Id"] = []string{id}
 		}
 		defer x.finish()
-		x.route = routeOf(r.URL.Path)
+		x.route = s.routeOf(r.URL.Path)
 		x.serve()
 	})
 }
@@ -294,52 +299,63 @@ var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoi
 	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans",
 	"safety_report", "actionrequest"}
 
-func routeOf(path string) route {
-	switch path {
-	case "/v1/decide":
-		return routeDecide
-	case "/v1/outcome":
-		return routeOutcome
-	case "/v1/heard":
-		return routeHeard
-	case "/v1/runs":
-		return routeRuns
-	case "/v1/actionrequest/create":
-		return routeActionRequest
-	case "/v1/messages":
-		return routeMessages
-	case "/v1/messages/waiting":
-		return routeWaiting
-	case "/v1/plans":
-		return routePlans
-	case "/safety/report":
-		return routeReport
-	case "/v1/heartbeat":
-		return routeHeartbeat
-	case "/v1/whatif":
-		return routeWhatIf
-	case "/v1/shadow":
-		return routeShadow
-	case "/v1/events":
-		return routeEvents
-	case "/v1/checkpoint":
-		return routeCheckpoint
-	case "/v1/proof":
-		return routeProof
-	case "/access/v1/evaluation":
-		return routeEvaluation
-	case "/access/v1/evaluations":
-		return routeEvaluations
-	case "/.well-known/authzen-configuration":
-		return routeAuthzen
-	case "/healthz":
-		return routeHealth
-	case "/readyz":
-		return routeReady
-	case "/metrics":
-		return routeMetrics
-	case "/mcp":
-		return routeMCP
+// An endpoint is how a route is served.
+type endpoint struct {
+	path   string            // empty: a part of it varies, see [Server.routeOf]
+	method string            // empty: GET
+	serve  func(x *exchange) // nil: it is answered before it comes to that
+}
+
+// endpoints are those of all routes. docs/openapi.yaml describes them.
+func endpoints() [len(routeNames)]endpoint {
+	return [...]endpoint{
+		routeDecide:        {path: "/v1/decide", method: http.MethodPost, serve: (*exchange).decide},
+		routeOutcome:       {path: "/v1/outcome", method: http.MethodPost, serve: (*exchange).outcome},
+		routeEvents:        {path: "/v1/events", serve: (*exchange).events},
+		routeCheckpoint:    {path: "/v1/checkpoint", serve: (*exchange).checkpoint},
+		routeProof:         {path: "/v1/proof", serve: (*exchange).proof},
+		routeEvaluation:    {path: "/access/v1/evaluation", method: http.MethodPost, serve: (*exchange).evaluation},
+		routeEvaluations:   {path: "/access/v1/evaluations", method: http.MethodPost, serve: (*exchange).evaluations},
+		routeAuthzen:       {path: "/.well-known/authzen-configuration", serve: (*exchange).authzenConfiguration},
+		routeHealth:        {path: "/healthz"},
+		routeReady:         {path: "/readyz", serve: (*exchange).ready},
+		routeMetrics:       {path: "/metrics", serve: (*exchange).writeMetrics},
+		routeMCP:           {path: "/mcp"},
+		routeHeard:         {path: "/v1/heard", method: http.MethodPost, serve: (*exchange).heard},
+		routeWhatIf:        {path: "/v1/whatif", serve: (*exchange).whatIf},
+		routeShadow:        {path: "/v1/shadow", serve: (*exchange).shadow},
+		routeWait:          {method: http.MethodPost, serve: (*exchange).wait},
+		routeRuns:          {path: "/v1/runs", method: http.MethodPost, serve: (*exchange).runs},
+		routeRunEnd:        {method: http.MethodPost, serve: (*exchange).runs},
+		routeTurn:          {method: http.MethodPost, serve: (*exchange).runs},
+		routeHeartbeat:     {path: "/v1/heartbeat", method: http.MethodPost, serve: (*exchange).runs},
+		routeBind:          {method: http.MethodPost, serve: (*exchange).runs},
+		routeTelemetry:     {method: http.MethodPost, serve: (*exchange).telemetry},
+		routeMessages:      {path: "/v1/messages", method: http.MethodPost, serve: (*exchange).messages},
+		routeWaiting:       {path: "/v1/messages/waiting", serve: (*exchange).messages},
+		routeReceive:       {method: http.MethodPost, serve: (*exchange).messages},
+		routeAcknowledge:   {method: http.MethodPost, serve: (*exchange).messages},
+		routeKeep:          {method: http.MethodPost, serve: (*exchange).runs},
+		routePlans:         {path: "/v1/plans", method: http.MethodPost, serve: (*exchange).runs},
+		routeReport:        {path: "/safety/report", method: http.MethodPost, serve: (*exchange).report},
+		routeActionRequest: {path: "/v1/actionrequest/create", method: http.MethodPost, serve: (*exchange).actionRequest},
+	}
+}
+
+// routesByPath are the routes whose paths do not vary.
+func routesByPath(all [len(routeNames)]endpoint) map[string]route {
+	paths := map[string]route{}
+	for r := range all {
+		if path := all[r].path; path != "" {
+			paths[path] = route(r)
+		}
+	}
+	return paths
+}
+
+func (s *Server) routeOf(path string) route {
+	if known, found := s.paths[path]; found {
+		return known
 	}
 	if _, waits := waitPath(path); waits {
 		return routeWait
@@ -368,7 +384,6 @@ func (x *exchange) serve() {
 	if x.route == routeMCP && (x.door != network || x.server.config.MCP == nil) {
 		x.route = routeUnknown
 	}
-	method := http.MethodGet
 	switch x.route {
 	case routeMCP:
 		_ = x.authenticate() // for counting only: the door behind it finds out by itself, and answers in its own words
@@ -380,19 +395,16 @@ func (x *exchange) serve() {
 		x.server.config.MCP.ServeHTTP(seen, x.body.in(x.r))
 		x.status = seen.status
 		return
-	case routeDecide, routeOutcome, routeHeard, routeWait, routeEvaluation, routeEvaluations, routeRuns, routeRunEnd, routeTurn,
-		routeHeartbeat, routeBind, routeTelemetry, routeMessages, routeReceive, routeAcknowledge, routePlans, routeReport, routeActionRequest:
-		method = http.MethodPost
-	case routeKeep:
-		if method = http.MethodPost; x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
-			method = http.MethodGet
-		}
 	case routeUnknown:
 		x.fail(interlock.Errorf(interlock.CodeNotFound, "", "no such path; docs/http-api.md lists them"))
 		return
 	case routeGovernance:
 		x.governance()
 		return
+	}
+	method := cmp.Or(x.server.endpoints[x.route].method, http.MethodGet)
+	if x.route == routeKeep && (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead) {
+		method = http.MethodGet
 	}
 	if x.r.Method != method && !(method == http.MethodGet && x.r.Method == http.MethodHead) {
 		x.w.Header()["Allow"] = []string{method}
@@ -422,51 +434,9 @@ func (x *exchange) serve() {
 		return
 	}
 	defer x.leave()
-	x.hand()
-}
-
-// hand hands a request that may be answered to its route.
-func (x *exchange) hand() {
-	switch x.route {
-	case routeReady:
-		x.ready()
-	case routeMetrics:
-		x.writeMetrics()
-	case routeAuthzen:
-		x.authzenConfiguration()
-	case routeDecide:
-		x.decide()
-	case routeOutcome:
-		x.outcome()
-	case routeHeard:
-		x.heard()
-	case routeWait:
-		x.wait()
-	case routeRuns, routeRunEnd, routeTurn, routeHeartbeat, routeBind, routeKeep, routePlans:
-		x.runs()
-	case routeTelemetry:
-		x.telemetry()
-	case routeMessages, routeWaiting, routeReceive, routeAcknowledge:
-		x.messages()
-	case routeReport:
-		x.report()
-	case routeActionRequest:
-		x.actionRequest()
-	case routeWhatIf:
-		x.whatIf()
-	case routeShadow:
-		x.shadow()
-	case routeEvents:
-		x.events()
-	case routeCheckpoint:
-		x.checkpoint()
-	case routeProof:
-		x.proof()
-	case routeEvaluation:
-		x.evaluation()
-	case routeEvaluations:
-		x.evaluations()
-	default:
-		x.fail(errors.New("a route without a handler"))
+	if serve := x.server.endpoints[x.route].serve; serve != nil {
+		serve(x)
+		return
 	}
+	x.fail(errors.New("a route without a handler"))
 }

@@ -22,6 +22,8 @@ import (
 type plan struct {
 	write  func(w *writer, v reflect.Value)
 	fields []planField // of a struct
+
+	declared []planField // the same in the order of their declaration
 }
 
 // A planField is a member of a struct.
@@ -119,7 +121,10 @@ func (p planner) byKind(t reflect.Type, made *plan) {
 		}
 	case reflect.Struct:
 		if fields, ok := p.members(t); ok {
-			made.fields = fields
+			made.fields, made.declared = fields, slices.Clone(fields)
+			slices.SortFunc(made.declared, func(a, b planField) int {
+				return cmp.Or(cmp.Compare(a.at, b.at), slices.Compare(a.inner, b.inner))
+			})
 			made.write = made.object
 		}
 	}
@@ -229,8 +234,12 @@ func (p *plan) object(w *writer, v reflect.Value) {
 	}
 	w.word("{")
 	begin := len(w.bytes)
-	for n := range p.fields {
-		f := &p.fields[n]
+	fields := p.fields
+	if w.declared {
+		fields = p.declared
+	}
+	for n := range fields {
+		f := &fields[n]
 		field := v.Field(f.at)
 		for _, at := range f.inner {
 			field = field.Field(at)
@@ -368,6 +377,10 @@ func writeDynamic(w *writer, v reflect.Value) {
 }
 
 func writeGeneral(w *writer, v reflect.Value) {
+	if w.declared {
+		w.gaveUp = true // the general encoder sorts
+		return
+	}
 	data, err := general(v.Interface())
 	if err != nil {
 		w.gaveUp = true

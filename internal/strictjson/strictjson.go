@@ -12,6 +12,8 @@
 package strictjson
 
 import (
+	"bytes"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	legacy "github.com/go-json-experiment/json/v1"
@@ -127,6 +129,19 @@ func Marshal(v any) ([]byte, error) {
 		return general(v)
 	}
 	return append(make([]byte, 0, len(w.bytes)), w.bytes...), nil
+}
+
+// AppendDeclared appends what encoding/json would write of a Go value for others to read, without escapes for HTML: members in the
+// order of their declaration, and empty lists where it has null. ok is false where encoding/json has to be asked: for what no plan
+// knows, and for texts that are not UTF-8 or hold the line ends that it escapes.
+func AppendDeclared(dst []byte, v any) (out []byte, ok bool) {
+	w := borrow()
+	defer w.giveBack()
+	w.declared = true
+	if w.any(v); w.gaveUp || bytes.Contains(w.bytes, []byte("\u2028")) || bytes.Contains(w.bytes, []byte("\u2029")) {
+		return dst, false
+	}
+	return append(dst, w.bytes...), true
 }
 
 // general is [Marshal] of what no plan knows, and of what is not to be written at all.

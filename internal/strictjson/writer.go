@@ -15,6 +15,8 @@ type writer struct {
 	bytes  []byte
 	depth  int
 	gaveUp bool // bytes are not what the general encoder would write
+
+	declared bool // members stand in the order of their declaration
 }
 
 // writers lends out writers for texts that are hashed or copied at once. What one of them has written before is not seen.
@@ -113,6 +115,8 @@ func (w *writer) raw(value []byte) {
 		w.word("null")
 	case IsCanonical(value):
 		w.bytes = append(w.bytes, value...)
+	case w.declared:
+		w.gaveUp = true
 	default:
 		canonical, err := general(jsontext.Value(value))
 		if err != nil {
