@@ -26,7 +26,7 @@ github.com/cedar-policy/cedar-go                        < ruleset
 strictjson, github.com/google/jsonschema-go             < contract
 contract                                                < ruleset
 inject                                                  < modality
-modality, contract                                      < admission
+modality, contract                                      < admission/core
 lex                                                     < inject
 personal, inject                                        < classify
 inject                                                  < gate
@@ -52,25 +52,30 @@ ledger                                                  < limit, auditlog, archi
 impact, ruleset, limit, classify                        < gate
 gate, quorum                                            < engine
 strictjson                                              < question
-question                                                < admission
+question                                                < admission/core
 interlock                                               < groundrules
 interlock                                               < phase
 interlock                                               < redteam
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
 anomaly                                                 < ledger, store/storagetest
-engine, auditlog                                        < replay, admission
+engine, auditlog                                        < replay, admission/core
 auditlog, impact                                        < dataflow
 dataflow, ruleset                                       < rollback
-rollback                                                < admission
-origin, ledger                                          < admission
+rollback                                                < admission/core
+origin, ledger                                          < admission/core
+admission/core                                          < admission/containment, admission/pinning    (never each other)
+admission/containment                                   < admission/judging, admission/messages    (never each other)
+admission/judging, admission/messages                   < admission/runs
+admission/runs, admission/pinning                       < admission/governance
+admission/governance                                    < admission
 ledger                                                  < replay
 admission                                               < explain
 explain                                                 < console
 admission, question, replay                             < judgetest
 engine                                                  < ruletest
 interlock                                               < notice
-notice                                                  < admission, notify, upstream
+notice                                                  < admission/core, notify, upstream
 interlock                                               < gitwork, identity, judge, sandbox, upstream, notify, bus, store/sqlite, store/postgres    (never each other)
 interlock                                               < webpush
 github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
@@ -82,7 +87,7 @@ github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
 auditlog                                                < digest, judgments
-judgments                                               < admission, console
+judgments                                               < admission/core, console
 pack, modernc.org/sqlite                                < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
@@ -309,6 +314,80 @@ func TestDependenciesFollowTheTable(t *testing.T) {
 	}
 	for _, problem := range problems {
 		t.Error(problem)
+	}
+}
+
+// The bounds of a package without its tests: beyond them nobody finds anything in it.
+const (
+	maxPackageFiles = 40
+	maxPackageLines = 8000
+	maxCommandFiles = 120 // of cmd/interlock and everything below it
+)
+
+// oversized are the packages that are still over a bound. impact/shell stays: one reader, whose parts need each other. The others are to
+// be divided, and the check says when one no longer is too large.
+var oversized = []string{"admission", "auditlog", "cmd/interlock", "impact/shell"}
+
+// checkSizes holds packages against their bounds and returns one sentence for each that is over one.
+func checkSizes(packages []*goPackage, oversized []string) (problems []string) {
+	over, commands := map[string]string{}, 0
+	for _, p := range packages {
+		lines := 0
+		for _, f := range p.files {
+			lines += strings.Count(string(f.source), "\n")
+		}
+		name := tableName(p.path)
+		if name == "cmd/interlock" || strings.HasPrefix(name, "cmd/interlock/") {
+			commands += len(p.files)
+		}
+		if len(p.files) > maxPackageFiles || lines > maxPackageLines {
+			over[name] = fmt.Sprintf("%s: %d files of %d lines in all; a package has at most %d files and %d lines", p.dir, len(p.files), lines,
+				maxPackageFiles, maxPackageLines)
+		}
+	}
+	if commands > maxCommandFiles {
+		over["cmd/interlock"] = fmt.Sprintf("cmd/interlock: %d files with all below it; at most %d", commands, maxCommandFiles)
+	}
+	for name, problem := range over {
+		if !slices.Contains(oversized, name) {
+			problems = append(problems, problem)
+		}
+	}
+	for _, name := range oversized {
+		if over[name] == "" {
+			problems = append(problems, name+" is within its bounds: take it off the list of those that are not")
+		}
+	}
+	sort.Strings(problems)
+	return problems
+}
+
+func TestPackagesAreWithinTheirBounds(t *testing.T) {
+	for _, problem := range checkSizes(loadModule(t), oversized) {
+		t.Error(problem)
+	}
+}
+
+// TestPackageBoundsBite proves the enforcement: a package of too many files, one of too many lines, one that no longer is too large.
+func TestPackageBoundsBite(t *testing.T) {
+	made := func(dir string, files, lines int) *goPackage {
+		p := &goPackage{dir: dir, path: modulePath + "/" + dir}
+		for range files {
+			p.files = append(p.files, &goFile{source: []byte(strings.Repeat("\n", lines))})
+		}
+		return p
+	}
+	got := checkSizes([]*goPackage{made("internal/sound", 40, 200), made("internal/many", 41, 1), made("internal/long", 3, 2667),
+		made("internal/known", 41, 1), made("cmd/interlock", 30, 1), made("cmd/interlock/runs", 31, 1), made("cmd/interlock/people", 40, 1),
+		made("cmd/interlock/rules", 40, 1)}, []string{"known", "sound"})
+	want := []string{
+		"cmd/interlock: 141 files with all below it; at most 120",
+		"internal/long: 3 files of 8001 lines in all; a package has at most 40 files and 8000 lines",
+		"internal/many: 41 files of 41 lines in all; a package has at most 40 files and 8000 lines",
+		"sound is within its bounds: take it off the list of those that are not",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 

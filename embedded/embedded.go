@@ -20,10 +20,10 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/account"
-
 	"interlock"
+	"interlock/internal/account"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/config"
@@ -247,10 +247,10 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Log:          opened,
 		Planner:      planner(opened),
 		Judges:       judging.judges(),
-		JudgeWhen:    admission.JudgeWhen(c.Judge.When),
+		JudgeWhen:    core.JudgeWhen(c.Judge.When),
 		JudgeWithin:  c.Judge.Remembered(),
 		JudgeBudgets: judging.budgets,
-		JudgeLater:   admission.JudgeLater{After: c.Judge.After, Sample: c.Judge.Sample, Most: c.Judge.MostOwed(), Within: c.Judge.AnswerWithin()},
+		JudgeLater:   core.JudgeLater{After: c.Judge.After, Sample: c.Judge.Sample, Most: c.Judge.MostOwed(), Within: c.Judge.AnswerWithin()},
 		Grounds:      groundsWith,
 		JudgeModels:  judging.models(),
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
@@ -487,7 +487,7 @@ func UserRules(dir string) (map[string][]byte, error) {
 }
 
 // planner works out from the log what has to be undone.
-func planner(log *store.Store) admission.Planner {
+func planner(log *store.Store) core.Planner {
 	return func(ctx context.Context, seed dataflow.Seed, size int64, rules *ruleset.Ruleset) (rollback.Plan, error) {
 		return rollback.Read(func(visit func(interlock.Entry) error) error { return log.Walk(ctx, visit) }, size, seed, rules)
 	}

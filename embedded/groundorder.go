@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"interlock"
-	"interlock/internal/admission"
+	admissionjudging "interlock/internal/admission/judging"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/fileio"
@@ -151,7 +151,7 @@ func (o *groundOrder) text(ctx context.Context, port store.Port) (string, error)
 	if o.record.Added == "" {
 		return "", nil
 	}
-	text, found, err := port.Blob(ctx, admission.GroundText(o.Event))
+	text, found, err := port.Blob(ctx, admissionjudging.GroundText(o.Event))
 	if err != nil || !found || auditlog.BlobDigest(text) != o.record.Added {
 		return "", errGroundGone
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/fileio"
 )
 
@@ -23,7 +23,7 @@ const hashKeyFile = "hash.key"
 
 // hasher hashes with the home's key, which is read, or made, the first time that something is hashed. The key in use is derived from it
 // for one month at a time, so that equal values can be told to be equal within that month only.
-func hasher(home string) admission.Hasher {
+func hasher(home string) core.Hasher {
 	var key string
 	var mutex sync.Mutex
 	return func(value, seed string, at time.Time) (hash, id string, err error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
@@ -67,7 +67,7 @@ func (b *Backend) NoteIntegrity(ctx context.Context, failures []string) error {
 	}
 	if len(newest) == 1 {
 		var known auditlog.IntegrityRecord
-		if _, err := auditlog.Read(newest[0], &known); err == nil && known.Why == admission.IntegrityWhy(failures) {
+		if _, err := auditlog.Read(newest[0], &known); err == nil && known.Why == containment.IntegrityWhy(failures) {
 			return nil
 		}
 	}

@@ -1,14 +1,14 @@
 package embedded
 
 import (
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/judge"
 )
 
 // models are which models the judges of the settings are.
-func (j *judging) models() (list []admission.JudgeModel) {
+func (j *judging) models() (list []core.JudgeModel) {
 	for _, m := range j.settings.Judge.Judges {
-		list = append(list, admission.JudgeModel{Judge: m.Name, Model: m.Model})
+		list = append(list, core.JudgeModel{Judge: m.Name, Model: m.Model})
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/config"
 	"interlock/internal/judge"
 	"interlock/internal/ruleset"
@@ -18,7 +19,7 @@ import (
 type judging struct {
 	settings config.Config
 	held     []*heldJudge
-	budgets  []admission.JudgeBudget
+	budgets  []core.JudgeBudget
 	every    time.Duration
 	now      func() time.Time
 	orders   groundOrders
@@ -81,7 +82,7 @@ func judgesOf(ctx context.Context, c config.Config, e *admission.Evaluator, opti
 		if err != nil {
 			return nil, err
 		}
-		j.budgets = append(j.budgets, admission.JudgeBudget{ID: b.Name, Per: admission.JudgePer(b.Per), Most: most, Currency: currency,
+		j.budgets = append(j.budgets, core.JudgeBudget{ID: b.Name, Per: core.JudgePer(b.Per), Most: most, Currency: currency,
 			Window: time.Duration(b.Window)})
 	}
 	return j, nil

@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/quorum"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestPinsReachOtherProcesses(t *testing.T) {
 	home := t.TempDir()
 	gateway, console := opened(t, home), opened(t, home)
-	verdicts, err := gateway.Examine(t.Context(), admission.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true,
+	verdicts, err := gateway.Examine(t.Context(), pinning.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true,
 		Definitions: []json.RawMessage{json.RawMessage(`{"name":"list_files","description":"Lists files.","inputSchema":{"type":"object"}}`)}})
 	if err != nil || len(verdicts) != 1 || !verdicts[0].Approved {
 		t.Fatalf("%+v, %v", verdicts, err)
@@ -24,7 +25,7 @@ func TestPinsReachOtherProcesses(t *testing.T) {
 	agent := interlock.Requester{Principal: "dev", Agent: "bot"}
 	want := func(allowed bool) {
 		t.Helper()
-		shown, err := gateway.Visible(t.Context(), agent, []admission.Target{{Name: "files.list_files", Upstream: upstream}})
+		shown, err := gateway.Visible(t.Context(), agent, []pinning.Target{{Name: "files.list_files", Upstream: upstream}})
 		if err != nil || shown[0] != allowed {
 			t.Errorf("shown %v, %v; want %v", shown, err, allowed)
 		}

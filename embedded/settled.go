@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	admissiongovernance "interlock/internal/admission/governance"
 	"interlock/internal/config"
 	"interlock/internal/harness"
 	"interlock/internal/ledger"
@@ -22,8 +23,8 @@ import (
 // stricter, in a home that somebody governs. See [config.Settings].
 type Settled struct {
 	config.Config
-	Order   admission.OrderedSettings // the order that stands, if there is one
-	Refused []Refusal                 // settings that have no effect
+	Order   admissiongovernance.OrderedSettings // the order that stands, if there is one
+	Refused []Refusal                           // settings that have no effect
 
 	governed bool
 	replaced bool          // the home is another than hooks were installed for: whoever governed that is not known here
@@ -41,7 +42,7 @@ type Refusal struct {
 // order others.
 func settledBy(ctx context.Context, wanted config.Config, port store.Port, verify quorum.Verifier, pin string) (Settled, error) {
 	settled := Settled{Config: wanted}
-	order, err := admission.ReadSettingsOrder(ctx, port.Load, verify, time.Now().UTC())
+	order, err := admissiongovernance.ReadSettingsOrder(ctx, port.Load, verify, time.Now().UTC())
 	if err != nil {
 		return settled, err
 	}
@@ -96,7 +97,7 @@ func isGoverned(ctx context.Context, port store.Port) (bool, error) {
 			operators[o.Name] = o
 		}
 	}
-	return admission.HasGovernor(ledger.Standing{Operators: operators}), nil
+	return admissiongovernance.HasGovernor(ledger.Standing{Operators: operators}), nil
 }
 
 // maxSaidSetting bounds what is said of one setting, in bytes.
@@ -162,6 +163,6 @@ func (b *Backend) Settle(ctx context.Context, wanted config.Config) (Settled, er
 }
 
 // SettingsOrder is the order about settings that stands now.
-func (b *Backend) SettingsOrder(ctx context.Context) (admission.OrderedSettings, error) {
-	return admission.ReadSettingsOrder(ctx, b.Store.Load, b.verify, time.Now().UTC())
+func (b *Backend) SettingsOrder(ctx context.Context) (admissiongovernance.OrderedSettings, error) {
+	return admissiongovernance.ReadSettingsOrder(ctx, b.Store.Load, b.verify, time.Now().UTC())
 }

@@ -7,6 +7,8 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	admissiongovernance "interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
@@ -19,11 +21,11 @@ import (
 // their place in the evaluator; where those can't be had either, nothing is decided.
 func orderedRules(ctx context.Context, c config.Config, port store.Port, key *auditlog.PublicKey,
 	evaluator *admission.Evaluator, asWritten ...bool) error {
-	evaluator.Ordered = admission.Ordering{}
+	evaluator.Ordered = core.Ordering{}
 	if len(evaluator.Own) == 0 {
 		return nil
 	}
-	digest, err := admission.DocumentsDigest(admission.Documents(evaluator.Own))
+	digest, err := admissiongovernance.DocumentsDigest(admissiongovernance.Documents(evaluator.Own))
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 		need = last.tier >= tierWithTeams // whatever the settings say, it takes people to weaken these
 	}
 	if !need {
-		evaluator.Ordered.By = admission.RulesUnordered
+		evaluator.Ordered.By = core.RulesUnordered
 		return nil
 	}
 	own, err := last.read(ctx, port)
@@ -55,7 +57,7 @@ func orderedRules(ctx context.Context, c config.Config, port store.Port, key *au
 		return unorderedError("can't be made of what is stored of them")
 	}
 	evaluator.Own = own
-	evaluator.Ordered = admission.Ordering{By: last.event, Refused: digest}
+	evaluator.Ordered = core.Ordering{By: last.event, Refused: digest}
 	return nil
 }
 
@@ -125,7 +127,7 @@ func (o *order) read(ctx context.Context, port store.Port) (map[string][]byte, e
 	if err := json.Unmarshal(text, &documents); err != nil {
 		return nil, unorderedError("can't be read")
 	}
-	if digest, err := admission.DocumentsDigest(documents); err != nil || digest != o.documents {
+	if digest, err := admissiongovernance.DocumentsDigest(documents); err != nil || digest != o.documents {
 		return nil, unorderedError("are others than the order names")
 	}
 	own := make(map[string][]byte, len(documents))

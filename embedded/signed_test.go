@@ -14,7 +14,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	admissiongovernance "interlock/internal/admission/governance"
 	"interlock/internal/config"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
@@ -76,7 +77,7 @@ func TestRulesNeedAnOrder(t *testing.T) {
 	dir := filepath.Join(home, "rules")
 	writeRules(t, dir, "team.yaml", noTouching)
 	backend, signer := governed(t, home)
-	look := func(port store.Port, signing config.Signing) (admission.Ordering, error) {
+	look := func(port store.Port, signing config.Signing) (core.Ordering, error) {
 		t.Helper()
 		evaluator, err := NewEvaluator(config.Config{Home: home, Rules: dir, Profile: "guard"})
 		if err != nil {
@@ -85,7 +86,7 @@ func TestRulesNeedAnOrder(t *testing.T) {
 		err = orderedRules(t.Context(), config.Config{RulesSigned: signing}, port, backend.Key, evaluator)
 		return evaluator.Ordered, err
 	}
-	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.By != admission.RulesUnordered {
+	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.By != core.RulesUnordered {
 		t.Fatalf("before anybody ordered them: %+v, %v", o, err)
 	}
 	if _, err := look(backend.Store, config.SigningRequired); err == nil {
@@ -96,7 +97,7 @@ func TestRulesNeedAnOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, err := admission.DocumentsDigest(admission.Documents(own))
+	digest, err := admissiongovernance.DocumentsDigest(admissiongovernance.Documents(own))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestRulesNeedAnOrder(t *testing.T) {
 		}
 	}
 	writeRules(t, dir, "more.yaml", noPackages)
-	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.By != admission.RulesUnordered {
+	if o, err := look(backend.Store, config.SigningNoted); err != nil || o.By != core.RulesUnordered {
 		t.Errorf("changed by hand: %+v, %v", o, err)
 	}
 	if o, err := look(backend.Store, config.SigningRequired); err != nil || o.Refused == "" || len(o.By) != 64 {
@@ -131,12 +132,12 @@ func TestRulesNeedAnOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := admission.DocumentsDigest(admission.Documents(evaluator.Own))
+	now, err := admissiongovernance.DocumentsDigest(admissiongovernance.Documents(evaluator.Own))
 	if err != nil {
 		t.Fatal(err)
 	}
 	forged := retold{backend.Store, string(digest), string(now)}
-	if o, err := look(forged, config.SigningNoted); err != nil || o.By != admission.RulesUnordered {
+	if o, err := look(forged, config.SigningNoted); err != nil || o.By != core.RulesUnordered {
 		t.Errorf("an order that the key has not signed: %+v, %v", o, err)
 	}
 	if o, err := look(forged, config.SigningRequired); err == nil {

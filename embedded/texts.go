@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/messages"
 	"interlock/internal/classify"
 	"interlock/rules"
 )
@@ -32,7 +32,7 @@ func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts
 		return all, nil, err
 	}
 	set := sets.Named(ruleset)
-	s := admission.Screening{Requester: way.Requester, Where: way.Where, About: way.About, Durable: way.Durable}
+	s := messages.Screening{Requester: way.Requester, Where: way.Where, About: way.About, Durable: way.Durable}
 	all = classify.Result{Classification: classify.Pass}
 	if set != nil {
 		all.Ruleset = set.ID
@@ -43,7 +43,7 @@ func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts
 		for _, span := range one.Spans {
 			s.Kinds = append(s.Kinds, span.Kind)
 			if span.Tier != "" && span.Verdict() != classify.Pass {
-				s.Personal = append(s.Personal, admission.Personal{Type: span.Kind, Tier: span.Tier, Value: text[span.Start:span.End]})
+				s.Personal = append(s.Personal, messages.Personal{Type: span.Kind, Tier: span.Tier, Value: text[span.Start:span.End]})
 			}
 		}
 		s.Found += one.Found

@@ -72,7 +72,7 @@ func decideRun(r trajectory, evaluator *admission.Evaluator, known map[string]st
 		if action, err := admission.ParseAction(string(interlock.KindTool), input, ""); err == nil {
 			p := admission.Case{Proposal: interlock.Proposal{Action: action, CanAsk: true}}
 			session.Before(evaluator, &p, now)
-			d := evaluator.Judge(&p, ledger.Standing{}, now)
+			d := admission.Decide(evaluator, &p, ledger.Standing{}, now)
 			session.After(evaluator, strconv.Itoa(n), &p, d, now)
 			c.Verdict, c.Cause = d.Verdict.String(), causeOf(d, action, known)
 		}

@@ -54,7 +54,7 @@ func durable(b *bench) error {
 			return err
 		}
 		deciding, err := b.measure(callers, func(caller int) error {
-			evaluator.Evaluate(admission.Case{Proposal: proposal(b, caller)}, ledger.Standing{}, time.Now())
+			admission.Evaluate(evaluator, admission.Case{Proposal: proposal(b, caller)}, ledger.Standing{}, time.Now())
 			return raw.append(record)
 		})
 		if err != nil {

@@ -71,7 +71,7 @@ func decideHostile(b *bench) error {
 				View: interlock.View{Home: "/home/dev", Workspace: "/repo"}}
 			for n := range 5 {
 				start := time.Now()
-				evaluator.Evaluate(admission.Case{Proposal: p}, ledger.Standing{}, start)
+				admission.Evaluate(evaluator, admission.Case{Proposal: p}, ledger.Standing{}, start)
 				if one := time.Since(start); n == 0 || one < took[i] {
 					took[i] = one
 				}

@@ -11,6 +11,8 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
+	"interlock/internal/admission/runs"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -39,7 +41,7 @@ func (d *day) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	digest, err := admission.DocumentsDigest(admission.Documents(documents))
+	digest, err := governance.DocumentsDigest(governance.Documents(documents))
 	if err != nil {
 		return err
 	}
@@ -123,10 +125,10 @@ func (d *day) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	detail := admission.RollbackDetail{Size: plan.Size, Plan: digest, Hold: []string{}}
-	order := d.order(interlock.VerbBeginRollback, admission.RollbackSubject(seed), detail.String(),
+	detail := runs.RollbackDetail{Size: plan.Size, Plan: digest, Hold: []string{}}
+	order := d.order(interlock.VerbBeginRollback, runs.RollbackSubject(seed), detail.String(),
 		"the prices came from a page that was tampered with")
-	d.rollback = admission.RollbackID(order.ID)
+	d.rollback = runs.RollbackID(order.ID)
 	given, err := d.sign(quorum.OfOrder(order, interlock.Requester{}))
 	if err == nil {
 		_, _, err = d.RollBack(ctx, given)

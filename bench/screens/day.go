@@ -13,6 +13,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/console"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
@@ -135,7 +136,7 @@ func (d *day) servers(ctx context.Context) error {
 		return json.RawMessage(fmt.Sprintf(
 			`{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"to":{"type":"string"}}}}`, name, says))
 	}
-	for _, l := range []admission.Listing{
+	for _, l := range []pinning.Listing{
 		{Server: "files", Identity: identityOf("files"), FirstUse: true, Definitions: []json.RawMessage{
 			tool("read_file", "Reads one file"), tool("write_file", "Writes one file"), tool("list_directory", "Lists a directory")}},
 		{Server: "mail", Identity: identityOf("mail"), FirstUse: true, Definitions: []json.RawMessage{

@@ -9,7 +9,8 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 )
@@ -94,8 +95,8 @@ func (c *agentAdd) ordered(p *program, backend *embedded.Backend, record interlo
 	if err != nil {
 		return err
 	}
-	detail, err := admission.Detail(admission.AgentTerms{Type: record.Type, Principal: record.Principal, Trust: record.Trust,
-		Allow: record.Allow, Observer: record.Observer, Token: admission.BindToken(record.TokenHash)})
+	detail, err := governance.Detail(governance.AgentTerms{Type: record.Type, Principal: record.Principal, Trust: record.Trust,
+		Allow: record.Allow, Observer: record.Observer, Token: governance.BindToken(record.TokenHash)})
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (c *agentList) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	registered, err := admission.Listed[interlock.AgentRecord](p.ctx, backend, ledger.Agent, ledger.Every(c.limit()))
+	registered, err := core.Listed[interlock.AgentRecord](p.ctx, backend, ledger.Agent, ledger.Every(c.limit()))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/anomaly"
 	"interlock/internal/ledger"
 )
@@ -45,7 +45,7 @@ func (c *anomalyShow) Run(p *program) error {
 		return err
 	}
 	defer opened.Close()
-	profiles, err := admission.Profiles(p.ctx, opened, opened)
+	profiles, err := containment.Profiles(p.ctx, opened, opened)
 	if err != nil {
 		return err
 	}

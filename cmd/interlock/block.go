@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
@@ -74,7 +74,7 @@ type challengeFlags struct {
 }
 
 // order gives an order about a challenge. The whole of it is shown first, on the error stream.
-func (c *challengeFlags) order(p *program, verb interlock.Verb) (given quorum.Given, done admission.Carried, err error) {
+func (c *challengeFlags) order(p *program, verb interlock.Verb) (given quorum.Given, done core.Carried, err error) {
 	backend, err := p.open()
 	if err != nil {
 		return given, done, err

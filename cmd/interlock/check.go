@@ -94,7 +94,7 @@ func (c *checkCommand) Run(p *program) error {
 		session := sessions.of(line.Session)
 		proposal := supposed(settings, action, c.Agent)
 		session.before(evaluator, &proposal, start)
-		decision := evaluator.Judge(&proposal, standing, start)
+		decision := admission.Decide(evaluator, &proposal, standing, start)
 		took := now().Sub(start)
 		session.after(evaluator, line.ID, &proposal, decision, start)
 		if !c.Explain {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -53,7 +53,7 @@ func checkpointTargets(values []string) ([]checkpointTarget, error) {
 // A headedLog is a log whose head is forwarded, and that tells when it may have moved.
 type headedLog interface {
 	Head(ctx context.Context) (ledger.Head, error)
-	admission.Watcher
+	core.Watcher
 }
 
 // forwardCheckpoints sends each new head to every target until ctx ends, and the last one on the way out.
@@ -65,7 +65,7 @@ func forwardCheckpoints(ctx context.Context, log headedLog, targets []checkpoint
 	for n := range f.sent {
 		f.sent[n] = -1
 	}
-	err := admission.Follow(ctx, log, ledger.Watch{Within: every}, func(ctx context.Context) error {
+	err := core.Follow(ctx, log, ledger.Watch{Within: every}, func(ctx context.Context) error {
 		for !f.forward(ctx) { // whoever failed is tried again, with whatever is newest then
 			select {
 			case <-ctx.Done():

@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/conform"
 	"interlock/internal/ledger"
 	"interlock/internal/maturity"
@@ -214,7 +214,7 @@ func (p *program) conformHome(opened *store.Store) (conform.Home, error) {
 		}
 		h.Risk = h.Risk || role == quorum.RoleSuperadmin || role == quorum.RoleCouncil
 	}
-	agents, err := admission.Listed[interlock.AgentRecord](p.ctx, opened, ledger.Agent, ledger.Every(listAll))
+	agents, err := core.Listed[interlock.AgentRecord](p.ctx, opened, ledger.Agent, ledger.Every(listAll))
 	if err != nil {
 		return h, err
 	}

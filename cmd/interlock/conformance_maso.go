@@ -13,7 +13,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/config"
 	"interlock/internal/conform"
 	"interlock/internal/identity"
@@ -154,7 +154,7 @@ func found(ctx context.Context, f conform.Founding) error {
 		return err
 	}
 	if list == "" {
-		said = admission.SaidSettings{}
+		said = governance.SaidSettings{}
 	}
 	_, err = backend.FirstOperator(ctx, interlock.OperatorRecord{Name: f.Name, Role: quorum.RoleSuperadmin, SSHKey: f.Public,
 		Created: f.Now().UTC()}, said)

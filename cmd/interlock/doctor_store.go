@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
@@ -93,7 +94,7 @@ func (d *diagnosis) installed(ctx context.Context, backend *embedded.Backend, pr
 
 // governed says what is held, and whether somebody ordered the rules.
 func (d *diagnosis) governed(ctx context.Context, backend *embedded.Backend) {
-	standing, err := backend.Ground(ctx, append(admission.RulesOrdered(), ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})...)
+	standing, err := backend.Ground(ctx, append(governance.RulesOrdered(), ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})...)
 	if err != nil {
 		d.note("rules", "", statusFail, "who ordered the rules can't be read: %s", err)
 		return
@@ -136,11 +137,11 @@ func (d *diagnosis) settled(settled embedded.Settled) {
 // unordered is what there is to say of rules that nobody ordered; empty where that is nothing.
 func unordered(standing ledger.Standing) string {
 	const adopt = "; an admin orders them with interlock rules adopt"
-	by, refused := admission.OrderedBy(standing.Settings)
+	by, refused := governance.OrderedBy(standing.Settings)
 	switch {
 	case refused != "":
 		return "the rules in the rules directory are not in force, because no admin has ordered them" + adopt
-	case by == admission.RulesUnordered:
+	case by == core.RulesUnordered:
 		return "no admin has ordered the rules that are in force" + adopt
 	}
 	return ""

@@ -19,7 +19,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/hook"
@@ -388,9 +388,9 @@ func isCanary(server mcpgateway.Server) bool {
 // neither seen nor called, so the canary is in quarantine whoever asks, and operators are not told of it each time.
 type canaryPins struct{ mcpgateway.Pins }
 
-func (p canaryPins) Examine(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+func (p canaryPins) Examine(ctx context.Context, l pinning.Listing) ([]pinning.PinVerdict, error) {
 	if l.Server == canaryName {
-		return make([]admission.PinVerdict, len(l.Definitions)), nil
+		return make([]pinning.PinVerdict, len(l.Definitions)), nil
 	}
 	return p.Pins.Examine(ctx, l)
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
@@ -129,7 +130,7 @@ func (c *grantList) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := admission.Ordered[interlock.Grant](p.ctx, backend, interlock.VerbGrant, ledger.Every(c.limit()))
+	given, err := core.Ordered[interlock.Grant](p.ctx, backend, interlock.VerbGrant, ledger.Every(c.limit()))
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (c *grantRange) Run(p *program) error {
 	if err != nil {
 		return usage(err)
 	}
-	digest, err := admission.RangeDigest(g)
+	digest, err := governance.RangeDigest(g)
 	if err != nil {
 		return err
 	}

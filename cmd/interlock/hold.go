@@ -8,7 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
 	"interlock/internal/replay"
 	"interlock/internal/store"
@@ -258,7 +258,7 @@ func (p *program) brokenSnapshots() (found []ledger.HoldBody, said string, err e
 		return nil, "", err
 	}
 	defer opened.Close()
-	rows, _, err := opened.Load(p.ctx, admission.RulesOrdered()...)
+	rows, _, err := opened.Load(p.ctx, governance.RulesOrdered()...)
 	if err != nil {
 		return nil, "", err
 	}

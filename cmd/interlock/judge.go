@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	admissionjudging "interlock/internal/admission/judging"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/console/render"
@@ -115,7 +116,7 @@ func (c *judgeRulesAdopt) Run(p *program) error {
 	if c.Digest != "" && c.Digest != string(digest) {
 		return interlock.Errorf(interlock.CodeConflict, "--digest", "with those that ship, these ground rules are %s; look at them again", digest)
 	}
-	given, err := newOrder(interlock.VerbAdoptGround, string(digest), admission.GroundDetail(want.Text), c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbAdoptGround, string(digest), admissionjudging.GroundDetail(want.Text), c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}

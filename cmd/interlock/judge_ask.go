@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/admission"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/judge"
@@ -150,7 +151,7 @@ func (c *judgeAsk) Run(p *program) error {
 			return err
 		}
 		proposal := supposed(settings, action, "")
-		impacts = evaluator.Judge(&proposal, ledger.Standing{}, p.now()).Impacts
+		impacts = admission.Decide(evaluator, &proposal, ledger.Standing{}, p.now()).Impacts
 	}
 	payload, err := question.Action(action, impacts, classify.Redact)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"interlock/embedded"
-	"interlock/internal/admission"
+	admissionjudging "interlock/internal/admission/judging"
 	"interlock/internal/judge"
 	"interlock/internal/judgments"
 	"interlock/internal/ledger"
@@ -224,8 +224,8 @@ func (x *exposing) costs(c *judgments.Counts) {
 }
 
 // budgets writes what is used and left of judges' budgets. Names of agents are no labels: of each budget it is the fullest.
-func (x *exposing) budgets(spent []admission.JudgeSpent) {
-	bars := map[string]admission.JudgeSpent{}
+func (x *exposing) budgets(spent []admissionjudging.JudgeSpent) {
+	bars := map[string]admissionjudging.JudgeSpent{}
 	for _, s := range spent {
 		if was, known := bars[s.ID]; !known || s.Used > was.Used {
 			bars[s.ID] = s

@@ -14,7 +14,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/account"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/control"
@@ -175,7 +175,7 @@ func (c *killRelease) Run(p *program) error {
 		what = "asked for by an observer"
 	}
 	fmt.Fprintf(p.stderr, "%s since %s: %s\n", what, h.Since.Local().Format("2006-01-02 15:04:05"), printable(h.Why))
-	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, admission.KillID(h), c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, containment.KillID(h), c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}
@@ -407,7 +407,7 @@ func (c *killDrill) release(p *program, backend *embedded.Backend) error {
 	if err != nil {
 		return err
 	}
-	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, admission.KillID(h), "the end of a drill: "+c.Reason,
+	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, containment.KillID(h), "the end of a drill: "+c.Reason,
 		interlock.Requester{})
 	if err == nil {
 		given, _, err = p.order(backend, c.orderFlags, given)

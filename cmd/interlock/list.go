@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ruleset"
 )
 
@@ -33,8 +33,8 @@ func (f listFlags) limit() int {
 
 // more says on the error stream, where it is in the way of nothing, that there is more than was listed.
 func (f listFlags) more(p *program, n int) {
-	if n >= admission.MostMore {
-		fmt.Fprintf(p.stderr, "interlock: %d or more are not listed; --all lists them\n", admission.MostMore)
+	if n >= core.MostMore {
+		fmt.Fprintf(p.stderr, "interlock: %d or more are not listed; --all lists them\n", core.MostMore)
 	} else if n > 0 {
 		fmt.Fprintf(p.stderr, "interlock: %d more are not listed; --all lists them\n", n)
 	}

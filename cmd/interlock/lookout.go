@@ -11,7 +11,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
@@ -188,14 +188,14 @@ func (l *lookout) others(ctx context.Context) (lately []string) {
 			break
 		}
 		code, message := auditlog.AlertOf(e)
-		if code != alertImpostor && code != alertHistories && code != admission.AlertSettings {
+		if code != alertImpostor && code != alertHistories && code != governance.AlertSettings {
 			continue
 		}
 		event, err := auditlog.ParseEvent(e.Body)
 		if err != nil || now().Sub(event.Recorded) > bannerFor || message == l.said {
 			continue
 		}
-		if code == admission.AlertSettings { // which settings have no effect is looked at besides, as they are now
+		if code == governance.AlertSettings { // which settings have no effect is looked at besides, as they are now
 			if l.last >= 0 && message != l.weaker {
 				l.backend.Tell(code, message)
 			}

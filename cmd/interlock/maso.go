@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/conform"
 	"interlock/internal/ledger"
 	"interlock/internal/maturity"
@@ -159,7 +159,7 @@ func (p *program) masoHome(opened *store.Store) (maturity.Home, error) {
 			h.Sandboxes++
 		}
 	}
-	agents, err := admission.Listed[interlock.AgentRecord](p.ctx, opened, ledger.Agent, ledger.Every(listAll))
+	agents, err := core.Listed[interlock.AgentRecord](p.ctx, opened, ledger.Agent, ledger.Every(listAll))
 	if err != nil {
 		return h, err
 	}
@@ -172,7 +172,7 @@ func (p *program) masoHome(opened *store.Store) (maturity.Home, error) {
 			h.Listed++
 		}
 	}
-	operators, err := admission.Operators(p.ctx, opened)
+	operators, err := core.Operators(p.ctx, opened)
 	if err != nil {
 		return h, err
 	}

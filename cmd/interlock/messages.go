@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/messages"
 	"interlock/internal/ledger"
 )
 
@@ -34,14 +35,14 @@ func (c *messagesList) Run(p *program) error {
 	if c.Agent != "" {
 		mark = ledger.MessagesTo(c.Agent)
 	}
-	found, err := admission.LettersUnder(p.ctx, opened, mark, c.limit())
+	found, err := core.LettersUnder(p.ctx, opened, mark, c.limit())
 	if err != nil {
 		return err
 	}
 	defer c.more(p, found.More())
 	list := make([]interlock.Message, 0, len(found.Rows))
 	for _, m := range found.Rows {
-		if why, err := admission.WaitsFor(p.ctx, opened, m, now()); err != nil {
+		if why, err := messages.WaitsFor(p.ctx, opened, m, now()); err != nil {
 			return err
 		} else if len(why) > 0 {
 			m.Status = interlock.MessageQuarantined
@@ -92,7 +93,7 @@ func (c *messagesShow) Run(p *program) error {
 	if m.ID == "" {
 		return interlock.Errorf(interlock.CodeNotFound, "ID", "no message of this name waits or was received lately")
 	}
-	why, err := admission.WaitsFor(p.ctx, opened, m, now())
+	why, err := messages.WaitsFor(p.ctx, opened, m, now())
 	if err != nil {
 		return err
 	}

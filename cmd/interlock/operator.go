@@ -12,7 +12,8 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/console"
 	"interlock/internal/fileio"
 	"interlock/internal/identity"
@@ -95,7 +96,7 @@ func (c *operatorAdd) Run(p *program) error {
 		}
 		record.Enrolment = &enrolment
 	}
-	if admission.HasGovernor(standing) {
+	if governance.HasGovernor(standing) {
 		err = c.ordered(p, backend, address, &record)
 	} else {
 		err = p.first(backend, &record, c.shown(key))
@@ -136,7 +137,7 @@ func readPublicKey(path string) (identity.PublicKey, error) {
 // ordered adds an operator by an order of one who governs.
 func (c *operatorAdd) ordered(p *program, backend *embedded.Backend, address string, record *interlock.OperatorRecord) error {
 	record.Role = cmp.Or(record.Role, quorum.RoleOperator)
-	detail, err := admission.Detail(admission.OperatorTerms{Role: record.Role, Teams: record.Teams, SSHKey: record.SSHKey,
+	detail, err := governance.Detail(governance.OperatorTerms{Role: record.Role, Teams: record.Teams, SSHKey: record.SSHKey,
 		Enrolment: record.Enrolment})
 	if err != nil {
 		return err
@@ -324,11 +325,11 @@ func (c *operatorWeak) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	detail, said := admission.WeakKeysMay, "keys without a passphrase may sign here; what they sign is marked\n"
+	detail, said := core.WeakKeysMay, "keys without a passphrase may sign here; what they sign is marked\n"
 	if c.What == "refuse" {
-		detail, said = admission.WeakKeysMayNot, "keys without a passphrase sign nothing here\n"
+		detail, said = core.WeakKeysMayNot, "keys without a passphrase sign nothing here\n"
 	}
-	given, err := newOrder(interlock.VerbWeakKeys, admission.WeakKeysSubject, detail, c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbWeakKeys, core.WeakKeysSubject, detail, c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}
@@ -363,7 +364,7 @@ func (c *operatorChange) Run(p *program) error {
 	if c.Role == "" && len(c.Team) == 0 && c.SSHKey == "" {
 		return usage(interlock.Errorf(interlock.CodeInvalid, "--role", "say what is to change: --role, --team or --ssh-key"))
 	}
-	terms := admission.OperatorTerms{Role: c.Role, Teams: c.Team}
+	terms := governance.OperatorTerms{Role: c.Role, Teams: c.Team}
 	if c.SSHKey != "" {
 		key, err := readPublicKey(c.SSHKey)
 		if err != nil {
@@ -386,13 +387,13 @@ func (c *operatorChange) Run(p *program) error {
 }
 
 // change has an order to change an operator signed and carried out.
-func (p *program) change(name string, who peopleFlags, terms admission.OperatorTerms,
+func (p *program) change(name string, who peopleFlags, terms governance.OperatorTerms,
 	done func(interlock.OperatorRecord) bool) error {
 	address, err := who.address(p)
 	if err != nil {
 		return err
 	}
-	detail, err := admission.Detail(terms)
+	detail, err := governance.Detail(terms)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/console"
 	"interlock/internal/quorum"
@@ -68,7 +68,7 @@ func (c *operatorEnrol) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	err = p.change(c.Name, c.peopleFlags, admission.OperatorTerms{Enrolment: &enrolment}, func(o interlock.OperatorRecord) bool {
+	err = p.change(c.Name, c.peopleFlags, governance.OperatorTerms{Enrolment: &enrolment}, func(o interlock.OperatorRecord) bool {
 		return o.Enrolment != nil && o.Enrolment.Hash == enrolment.Hash
 	})
 	if err != nil {
@@ -195,9 +195,9 @@ func (c *passkeyRemove) Run(p *program) error {
 	case c.All == (c.ID != ""):
 		return usage(interlock.Errorf(interlock.CodeInvalid, "ID", "name one passkey, or give --all"))
 	case c.All:
-		c.ID, said = admission.AllPasskeys, "every passkey"
+		c.ID, said = governance.AllPasskeys, "every passkey"
 	}
-	err := p.change(c.Name, c.peopleFlags, admission.OperatorTerms{Passkey: c.ID}, func(o interlock.OperatorRecord) bool {
+	err := p.change(c.Name, c.peopleFlags, governance.OperatorTerms{Passkey: c.ID}, func(o interlock.OperatorRecord) bool {
 		return len(o.Passkeys) == 0 || !c.All && !slices.ContainsFunc(o.Passkeys, func(k interlock.Passkey) bool { return k.ID == c.ID })
 	})
 	if err != nil {

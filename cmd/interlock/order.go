@@ -14,7 +14,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -44,10 +44,10 @@ func newOrder(verb interlock.Verb, subject, detail, reason string, about interlo
 }
 
 // order has an order signed and carried out, and returns it as it was given with what came of it.
-func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, admission.Carried, error) {
+func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, core.Carried, error) {
 	given, err := p.sign(backend, who, given)
 	if err != nil {
-		return given, admission.Carried{}, err
+		return given, core.Carried{}, err
 	}
 	done, err := backend.CarryOut(p.ctx, given)
 	return given, done, err
@@ -117,7 +117,7 @@ func signWith(signer *identity.Signer, given quorum.Given) (quorum.Given, error)
 }
 
 // done prints what came of an order: what it did, and the event that records it.
-func (p *program) done(done admission.Carried, did string, values ...any) error {
+func (p *program) done(done core.Carried, did string, values ...any) error {
 	_, err := fmt.Fprintf(p.stdout, did+", recorded as event %s\n", append(values, done.Events[0])...)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -229,7 +229,7 @@ func decisionFor(ctx context.Context, backend *embedded.Backend, request interlo
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == unicode.ReplacementChar || !admission.Shows(r) {
+		if r == unicode.ReplacementChar || !core.Shows(r) {
 			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])
 			continue

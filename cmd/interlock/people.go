@@ -11,7 +11,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -36,7 +36,7 @@ func (p *program) orderPeople(backend *embedded.Backend, who peopleFlags, addres
 	if err != nil {
 		return err
 	}
-	if !admission.HasGovernor(standing) {
+	if !governance.HasGovernor(standing) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "",
 			"nobody governs this home yet; `interlock operator add NAME` makes the first operator, at a terminal")
 	}
@@ -122,7 +122,7 @@ func (p *program) first(backend *embedded.Backend, operator *interlock.OperatorR
 	text := "Nobody governs this home yet. Whoever does from now on adds people and agents, and signs for it.\n" +
 		"  operator  " + operator.Name + "\n  role      " + operator.Role + "\n  key       " + shown + "\n"
 	if list == "" {
-		said = admission.SaidSettings{}
+		said = governance.SaidSettings{}
 	} else {
 		text += "These settings are other than the default and stay so, by your word. Weaker ones take an order from now on.\n" + list
 	}

@@ -8,7 +8,8 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -124,7 +125,7 @@ func (p *program) halfDone(log *store.Store, h *ledger.HoldBody) ([]auditlog.Hal
 	if evaluator, _, err := p.evaluator(); err == nil {
 		rules = evaluator.Rules
 	}
-	return admission.HalfDoneUnder(p.ctx, log, h, rules)
+	return containment.HalfDoneUnder(p.ctx, log, h, rules)
 }
 
 // halfDoneText lists for people what may be half done, each action once.
@@ -262,7 +263,7 @@ func (c *phaseSet) Run(p *program) error {
 	if to.Compare(from) < 0 || to == from && to == phase.Contingency && c.Agent != "" {
 		verb = interlock.VerbLoosenPhase
 	}
-	detail := admission.PhaseDetail{To: to, Only: c.Agent, Proof: c.Proof}
+	detail := containment.PhaseDetail{To: to, Only: c.Agent, Proof: c.Proof}
 	given, err := newOrder(verb, on, detail.String(), c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
@@ -275,7 +276,7 @@ func (c *phaseSet) Run(p *program) error {
 }
 
 // moved prints what came of an order about a phase or a breaker.
-func (p *program) moved(asJSON bool, given quorum.Given, done admission.Carried, did string) error {
+func (p *program) moved(asJSON bool, given quorum.Given, done core.Carried, did string) error {
 	if asJSON {
 		return writeLine(p.stdout, struct {
 			Verb   interlock.Verb `json:"verb"`

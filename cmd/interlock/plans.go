@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -28,7 +28,7 @@ func (c *plansList) Run(p *program) error {
 		return err
 	}
 	defer opened.Close()
-	plans, err := admission.PlansUnder(p.ctx, opened, ledger.All, c.limit())
+	plans, err := core.PlansUnder(p.ctx, opened, ledger.All, c.limit())
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func stepLine(s interlock.StepView, done bool) string {
 }
 
 // planOf finds a plan by its id or its run's.
-func planOf(p *program, from admission.Ledger, id string) (interlock.Plan, bool, error) {
-	plans, err := admission.PlansUnder(p.ctx, from, ledger.PlanNamed(id), 1)
+func planOf(p *program, from core.Ledger, id string) (interlock.Plan, bool, error) {
+	plans, err := core.PlansUnder(p.ctx, from, ledger.PlanNamed(id), 1)
 	if err != nil || len(plans.Rows) == 0 {
 		return interlock.Plan{}, false, err
 	}
@@ -149,7 +149,7 @@ func (c *commitmentsList) Run(p *program) error {
 	if c.Locked {
 		mark = ledger.CommitmentsLocked
 	}
-	list, err := admission.CommitmentsUnder(p.ctx, opened, mark, c.limit())
+	list, err := core.CommitmentsUnder(p.ctx, opened, mark, c.limit())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/config"
 	"interlock/internal/groundrules"
 	"interlock/internal/ledger"
@@ -118,7 +119,7 @@ func (p *program) openStanding(refs ...ledger.Ref) (*embedded.Backend, ledger.St
 func (p *program) standing(backend *embedded.Backend, refs ...ledger.Ref) (ledger.Standing, error) {
 	standing, err := backend.Ground(p.ctx, refs...)
 	if err == nil {
-		standing.Operators, err = admission.Operators(p.ctx, backend)
+		standing.Operators, err = core.Operators(p.ctx, backend)
 	}
 	return standing, err
 }

@@ -205,7 +205,7 @@ func suppose(settings config.Config, evaluator *admission.Evaluator) putting {
 			return interlock.Deny, "input", nil // what no door takes in is stopped
 		}
 		proposal := supposed(settings, action, "")
-		d := evaluator.Judge(&proposal, ledger.Standing{}, now())
+		d := admission.Decide(evaluator, &proposal, ledger.Standing{}, now())
 		return d.Verdict, decisiveRule(d), nil
 	}
 }

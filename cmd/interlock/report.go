@@ -8,7 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/account"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
 	"interlock/internal/ledger"
@@ -48,7 +48,7 @@ func (c *reportNew) Run(p *program) error {
 		body = title
 	}
 	event, err := backend.ReportIncident(p.ctx, interlock.Requester{Principal: account.Name(), Agent: "cli"},
-		admission.IncidentReport{Title: strings.TrimSpace(title), Severity: c.Severity, Text: strings.TrimSpace(body), From: c.From})
+		containment.IncidentReport{Title: strings.TrimSpace(title), Severity: c.Severity, Text: strings.TrimSpace(body), From: c.From})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
@@ -115,7 +115,7 @@ func (requestCreate) Help() string {
 
 // Run asks for something.
 func (c *requestCreate) Run(p *program) error {
-	detail, err := admission.Detail(admission.RequestTerms{Target: c.Target, Params: c.Params, Evidence: c.Evidence, Approval: c.Approval})
+	detail, err := governance.Detail(governance.RequestTerms{Target: c.Target, Params: c.Params, Evidence: c.Evidence, Approval: c.Approval})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
@@ -172,13 +172,13 @@ func (c *rollbackBegin) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	detail := admission.RollbackDetail{Size: plan.Size, Plan: digest, Hold: []string{}}
+	detail := runs.RollbackDetail{Size: plan.Size, Plan: digest, Hold: []string{}}
 	for _, a := range plan.Agents {
 		if c.Hold == "all" || a.Sure == dataflow.Certain {
 			detail.Hold = append(detail.Hold, a.Agent)
 		}
 	}
-	given, err := newOrder(interlock.VerbBeginRollback, admission.RollbackSubject(seed), detail.String(), c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbBeginRollback, runs.RollbackSubject(seed), detail.String(), c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (c *rollbackBegin) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	id := admission.RollbackID(given.ID)
+	id := runs.RollbackID(given.ID)
 	if c.JSON {
 		return writeLine(p.stdout, struct {
 			ID    string        `json:"id"`
@@ -248,7 +248,7 @@ func (c *stepFlags) tell(p *program, status string) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(interlock.VerbTellRollback, c.Step, admission.StepDetail{Status: status, Stays: c.Stays}.String(), c.Reason,
+	given, err := newOrder(interlock.VerbTellRollback, c.Step, runs.StepDetail{Status: status, Stays: c.Stays}.String(), c.Reason,
 		interlock.Requester{})
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (c *stepFlags) tell(p *program, status string) error {
 		return err
 	}
 	id, _, _ := strings.Cut(c.Step, "/")
-	r, _, err := admission.RollbackNamed(p.ctx, backend.Store, id)
+	r, _, err := runs.RollbackNamed(p.ctx, backend.Store, id)
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (c *rollbackList) Run(p *program) error {
 		return err
 	}
 	defer opened.Close()
-	list, err := admission.Rollbacks(p.ctx, opened, c.Ended, c.limit())
+	list, err := runs.Rollbacks(p.ctx, opened, c.Ended, c.limit())
 	if err != nil {
 		return err
 	}
@@ -340,13 +340,13 @@ func (c *rollbackList) proposed(p *program, log *store.Store, begun []ledger.Rol
 	if err != nil {
 		return err
 	}
-	ended, err := admission.Rollbacks(p.ctx, log, true, c.limit())
+	ended, err := runs.Rollbacks(p.ctx, log, true, c.limit())
 	if err != nil {
 		return err
 	}
 	begun = slices.Concat(begun, ended.Rows)
 	for _, b := range back {
-		what := admission.RollbackSubject(dataflow.Seed{Event: b.Event})
+		what := runs.RollbackSubject(dataflow.Seed{Event: b.Event})
 		if b.Undo == nil || b.Undo.Steps == 0 || slices.ContainsFunc(begun, func(r ledger.RollbackBody) bool { return r.What == what }) {
 			continue
 		}
@@ -371,7 +371,7 @@ func (c *rollbackShow) Run(p *program) error {
 		return err
 	}
 	defer opened.Close()
-	r, steps, err := admission.RollbackNamed(p.ctx, opened, c.ID)
+	r, steps, err := runs.RollbackNamed(p.ctx, opened, c.ID)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
@@ -187,7 +187,7 @@ func (c *rulesAdoptCommand) Run(p *program) error {
 		return interlock.Errorf(interlock.CodeNotFound, "",
 			"there are no rules in the rules directory; the program's own need no order")
 	}
-	digest, err := admission.DocumentsDigest(admission.Documents(documents))
+	digest, err := governance.DocumentsDigest(governance.Documents(documents))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/replay"
@@ -415,7 +416,7 @@ func (c *rulesSuppressionsCommand) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := admission.Ordered[interlock.Suppression](p.ctx, backend, interlock.VerbSuppress, ledger.Every(c.limit()))
+	given, err := core.Ordered[interlock.Suppression](p.ctx, backend, interlock.VerbSuppress, ledger.Every(c.limit()))
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	admissionruns "interlock/internal/admission/runs"
 	"interlock/internal/ledger"
 )
 
@@ -41,7 +42,7 @@ func (c *runsList) Run(p *program) error {
 	case c.Agent != "":
 		mark = ledger.RunsOf(c.Agent)
 	}
-	runs, err := admission.RunsUnder(p.ctx, opened, mark, c.limit())
+	runs, err := core.RunsUnder(p.ctx, opened, mark, c.limit())
 	if err != nil {
 		return err
 	}
@@ -98,19 +99,19 @@ func (c *runsShow) Run(p *program) error {
 		return err
 	}
 	defer opened.Close()
-	found, err := admission.RunsUnder(p.ctx, opened, ledger.RunNamed(c.ID), 1)
+	found, err := core.RunsUnder(p.ctx, opened, ledger.RunNamed(c.ID), 1)
 	if err != nil {
 		return err
 	}
 	if len(found.Rows) == 0 {
 		return interlock.Errorf(interlock.CodeNotFound, "ID", "no run of this name is registered")
 	}
-	below, err := admission.RunsUnder(p.ctx, opened, ledger.RunUnder(c.ID), maxListed)
+	below, err := core.RunsUnder(p.ctx, opened, ledger.RunUnder(c.ID), maxListed)
 	if err != nil {
 		return err
 	}
 	shown := runShown{Run: found.Rows[0], Delegated: below.Rows}
-	if shown.Checkpoint, err = admission.NewestCheckpoint(p.ctx, opened, c.ID); err != nil {
+	if shown.Checkpoint, err = admissionruns.NewestCheckpoint(p.ctx, opened, c.ID); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -174,7 +175,7 @@ func (runsExtend) Help() string {
 
 // Run gives a run more time.
 func (c *runsExtend) Run(p *program) error {
-	return runOrder(p, c.orderFlags, c.ID, admission.ExtendDetail(c.For), c.Reason, c.JSON, "the run %s goes on, by order of %s")
+	return runOrder(p, c.orderFlags, c.ID, admissionruns.ExtendDetail(c.For), c.Reason, c.JSON, "the run %s goes on, by order of %s")
 }
 
 type runsAccept struct {
@@ -192,7 +193,7 @@ func (runsAccept) Help() string {
 
 // Run accepts constraints.
 func (c *runsAccept) Run(p *program) error {
-	return runOrder(p, c.orderFlags, c.ID, admission.AcceptDetail(interlock.Digest(c.Digest)), c.Reason, c.JSON,
+	return runOrder(p, c.orderFlags, c.ID, admissionruns.AcceptDetail(interlock.Digest(c.Digest)), c.Reason, c.JSON,
 		"the next checkpoint of the run %s may have these constraints, by order of %s")
 }
 

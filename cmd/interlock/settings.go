@@ -8,7 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 )
@@ -51,7 +51,7 @@ func (c *settingsAdopt) Run(p *program) error {
 			return err
 		}
 	}
-	given, err := newOrder(interlock.VerbAdoptSettings, admission.SettingsSubject, words.Detail, c.Reason, interlock.Requester{})
+	given, err := newOrder(interlock.VerbAdoptSettings, governance.SettingsSubject, words.Detail, c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func isPrivate(name string) bool {
 
 // saySettings says what settings are other than by default, as an order does, and lists them for people, one to a line. Where there are
 // none the list is empty.
-func saySettings(c config.Config) (said admission.SaidSettings, list string, err error) {
+func saySettings(c config.Config) (said governance.SaidSettings, list string, err error) {
 	departures, err := config.Departures(c)
 	if err != nil {
 		return said, "", err
 	}
-	if said.Detail, said.Aside, err = admission.SaySettings(departures, isPrivate); err != nil {
+	if said.Detail, said.Aside, err = governance.SaySettings(departures, isPrivate); err != nil {
 		return said, "", err
 	}
 	var b strings.Builder

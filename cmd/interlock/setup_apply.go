@@ -15,7 +15,7 @@ import (
 
 	"interlock"
 	"interlock/internal/account"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/fileio"
 	"interlock/internal/harness"
 	"interlock/internal/identity"
@@ -192,7 +192,7 @@ func (s *setup) operator() {
 			return false
 		}
 		defer backend.Close()
-		return admission.HasGovernor(standing)
+		return governance.HasGovernor(standing)
 	}
 	if governed() {
 		return

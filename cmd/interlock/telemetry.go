@@ -19,7 +19,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/internal/otlp"
@@ -110,7 +110,7 @@ func collectorAddress(to string) error {
 }
 
 // decided counts and tells one decision.
-func (t *telemetry) decided(d admission.Decided) {
+func (t *telemetry) decided(d core.Decided) {
 	a := d.Answer
 	t.tally.Add(a.Verdict.String(), a.Answer.String(), a.Mode.String(), d.Took)
 	span := otlp.Span{Event: a.Event, Start: d.Start, Took: d.Took, Agent: d.Agent, Door: d.Door, Kind: string(d.Kind),

@@ -8,7 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/internal/notice"
@@ -47,7 +47,7 @@ func tellRequests(ctx context.Context, backend *embedded.Backend, settings confi
 	t := &teller{backend: backend, channels: channels, push: push, quiet: settings.QuietHours, logger: logger,
 		told: map[string]notice.Notice{}}
 	what := ledger.Watch{Kinds: []string{ledger.Request}, Within: tellEvery}
-	return admission.Follow(ctx, backend, what, func(ctx context.Context) error {
+	return core.Follow(ctx, backend, what, func(ctx context.Context) error {
 		for t.quiet.Contain(now()) || !t.tell(ctx, began) {
 			select {
 			case <-ctx.Done():

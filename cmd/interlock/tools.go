@@ -10,7 +10,8 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/ledger"
 )
 
@@ -75,21 +76,21 @@ func (c *toolsList) Run(p *program) error {
 	fmt.Fprintln(table, "TOOL\tSTATUS\tSINCE\tWHY")
 	for _, pin := range pins {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable(pinName(pin)), pin.Status, pin.Since.Local().Format("2006-01-02 15:04"),
-			admission.PinSays(pin))
+			pinning.PinSays(pin))
 	}
 	return table.Flush()
 }
 
 // pins are those of the server that was named, or of all of them.
-func (c *toolsList) pins(p *program, backend *embedded.Backend) (admission.List[interlock.Pin], error) {
+func (c *toolsList) pins(p *program, backend *embedded.Backend) (core.List[interlock.Pin], error) {
 	if c.Server == "" {
-		return admission.Listed[interlock.Pin](p.ctx, backend, ledger.Pin, ledger.Every(c.limit()))
+		return core.Listed[interlock.Pin](p.ctx, backend, ledger.Pin, ledger.Every(c.limit()))
 	}
-	var list admission.List[interlock.Pin]
+	var list core.List[interlock.Pin]
 	if strings.ContainsAny(c.Server, "./") {
 		return list, nil // no server is called that
 	}
-	standing, err := backend.Ground(p.ctx, admission.PinsOf(c.Server))
+	standing, err := backend.Ground(p.ctx, pinning.PinsOf(c.Server))
 	for _, pin := range standing.Pins { // any order: they are sorted later
 		list.Rows = append(list.Rows, pin)
 	}
@@ -107,12 +108,12 @@ type toolsShow struct {
 
 // Run shows pins and what has changed of their definitions.
 func (c *toolsShow) Run(p *program) error {
-	backend, standing, err := p.openStanding(admission.PinsOf(c.Subject))
+	backend, standing, err := p.openStanding(pinning.PinsOf(c.Subject))
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	pins, known := admission.Pinned(standing, c.Subject)
+	pins, known := pinning.Pinned(standing, c.Subject)
 	if !known {
 		return unknownTool()
 	}
@@ -129,8 +130,8 @@ func (c *toolsShow) Run(p *program) error {
 		}
 		if err := writeLine(p.stdout, struct {
 			interlock.Pin
-			Differences []admission.Difference `json:"differences,omitempty"`
-		}{pin, admission.Differences(approved, seen)}); err != nil {
+			Differences []pinning.Difference `json:"differences,omitempty"`
+		}{pin, pinning.Differences(approved, seen)}); err != nil {
 			return err
 		}
 	}
@@ -156,7 +157,7 @@ func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlo
 	var b strings.Builder
 	for _, pin := range pins {
 		fmt.Fprintf(&b, "%s: %s since %s; %s\n", printable(pinName(pin)), pin.Status,
-			pin.Since.Local().Format("2006-01-02 15:04"), admission.PinSays(pin))
+			pin.Since.Local().Format("2006-01-02 15:04"), pinning.PinSays(pin))
 		if pin.Tool == "" {
 			if pin.SeenFrom != pin.Identity {
 				fmt.Fprintf(&b, "  identity\n  - %s\n  + %s\n", orDash(string(pin.Identity)), pin.SeenFrom)
@@ -167,7 +168,7 @@ func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlo
 		if err != nil {
 			return err
 		}
-		differences := admission.Differences(approved, seen)
+		differences := pinning.Differences(approved, seen)
 		if len(differences) == 0 {
 			b.WriteString("  its definition is the approved one\n")
 		}
@@ -189,10 +190,10 @@ func showPins(p *program, w io.Writer, backend *embedded.Backend, pins []interlo
 // first use has not read it yet.
 func showWhole(p *program, w io.Writer, backend *embedded.Backend, pin interlock.Pin) error {
 	approved, seen, err := definitions(p, backend, pin)
-	if err != nil || pin.Tool == "" || len(admission.Differences(approved, seen)) > 0 {
+	if err != nil || pin.Tool == "" || len(pinning.Differences(approved, seen)) > 0 {
 		return err
 	}
-	for _, place := range admission.Differences(nil, seen) {
+	for _, place := range pinning.Differences(nil, seen) {
 		if _, err := fmt.Fprintf(w, "  %s\n    %s\n", place.Pointer, strings.Join(place.After, "\n    ")); err != nil {
 			return err
 		}
@@ -209,12 +210,12 @@ type toolsApprove struct {
 // Run shows what is approved, on the error stream, so that no pipeline swallows it, then signs the order and hands it in. The
 // order is bound to just what was shown.
 func (c *toolsApprove) Run(p *program) error {
-	backend, standing, err := p.openStanding(admission.PinsOf(c.Subject))
+	backend, standing, err := p.openStanding(pinning.PinsOf(c.Subject))
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	pins, detail, err := admission.Approvable(standing, c.Subject)
+	pins, detail, err := pinning.Approvable(standing, c.Subject)
 	if err != nil {
 		return err
 	}
@@ -269,17 +270,17 @@ type toolsSign struct {
 // Run shows what is signed, on the error stream and with the whole of each definition, then signs the order and hands it in. The
 // order is bound to just what was shown, and lets nothing out of quarantine.
 func (c *toolsSign) Run(p *program) error {
-	backend, standing, err := p.openStanding(admission.PinsOf(c.Subject))
+	backend, standing, err := p.openStanding(pinning.PinsOf(c.Subject))
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	pins, detail, err := admission.Signable(standing, c.Subject)
+	pins, detail, err := pinning.Signable(standing, c.Subject)
 	if err != nil {
 		return err
 	}
 	for _, pin := range pins {
-		if _, err := fmt.Fprintf(p.stderr, "%s: %s\n", printable(pinName(pin)), admission.PinSays(pin)); err != nil {
+		if _, err := fmt.Fprintf(p.stderr, "%s: %s\n", printable(pinName(pin)), pinning.PinSays(pin)); err != nil {
 			return err
 		}
 		if pin.Tool == "" {

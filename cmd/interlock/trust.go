@@ -8,7 +8,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
@@ -170,7 +170,7 @@ func changeTrust(p *program, verb interlock.Verb, name, to, reason string, until
 			return usage(interlock.Errorf(interlock.CodeInvalid, "--to", "%v", err))
 		}
 	}
-	given, err := newOrder(verb, name, admission.TrustDetail(level, until), reason,
+	given, err := newOrder(verb, name, governance.TrustDetail(level, until), reason,
 		interlock.Requester{Agent: agent.ID, Principal: agent.Principal})
 	if err != nil {
 		return err

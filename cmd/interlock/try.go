@@ -65,7 +65,7 @@ func trial(p *program, backend *embedded.Backend) func(context.Context, console.
 			proposal.Read, proposal.Work = nil, nil
 		}
 		at := now()
-		decision := evaluator.Judge(&proposal, standing, at)
+		decision := admission.Decide(&evaluator, &proposal, standing, at)
 		tried := console.Tried{Decision: explain.WithoutSecrets(decision),
 			Why: *explain.Of(&evaluator, proposal, standing, decision, at)}
 		p.waysHere(&tried.Why)

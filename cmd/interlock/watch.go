@@ -10,7 +10,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/config"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
@@ -56,7 +56,7 @@ func (c *watchCommand) Run(p *program) error {
 		return unlessOver(p.ctx, w.look(p.ctx))
 	}
 	what := ledger.Watch{Kinds: []string{ledger.Request, ledger.Challenge}, Within: watchEvery}
-	return unlessOver(p.ctx, admission.Follow(p.ctx, backend, what, w.look))
+	return unlessOver(p.ctx, core.Follow(p.ctx, backend, what, w.look))
 }
 
 // unlessOver is an error that did not come of its context's end.

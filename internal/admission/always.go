@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/engine"
 	"interlock/internal/impact"
@@ -41,7 +42,7 @@ func Always(id string, request interlock.ApprovalRequest, decided auditlog.Decid
 			continue
 		}
 		if err := rules.Grantable(f.Rule); err != nil {
-			return refuse(reason(err))
+			return refuse(core.Reason(err))
 		}
 		g.Rules = append(g.Rules, f.Rule)
 	}
@@ -70,7 +71,7 @@ func Always(id string, request interlock.ApprovalRequest, decided auditlog.Decid
 		return refuse("it holds a *, which a pattern could not tell from one that stands for something")
 	}
 	if err := g.Scope.Check(g.Kind); err != nil {
-		return refuse(reason(err))
+		return refuse(core.Reason(err))
 	}
 	return g, nil
 }

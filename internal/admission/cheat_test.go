@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/governance"
 	"interlock/internal/quorum"
 	"interlock/spec"
 )
@@ -106,7 +107,7 @@ func TestInvalidated(t *testing.T) {
 	for name, change := range map[string]func(h *house){
 		"nothing": func(*house) {},
 		"the module": func(h *house) {
-			h.tighten(admission.Tightening{Scope: "agent", Key: "claude", To: "A", Trigger: "signal", Why: "an anomaly"})
+			h.tighten(containment.Tightening{Scope: "agent", Key: "claude", To: "A", Trigger: "signal", Why: "an anomaly"})
 		},
 		"a voter's role": func(h *house) { h.employ("member-1", quorum.RoleAdmin) },
 		"a voter's key": func(h *house) {
@@ -272,29 +273,29 @@ func TestAgentAsks(t *testing.T) {
 	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Principal: "member-0", Created: h.now}); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(terms admission.RequestTerms) (interlock.ActionRequest, error) {
+	ask := func(terms governance.RequestTerms) (interlock.ActionRequest, error) {
 		r, _, err := h.AskAction(t.Context(), interlock.Requester{Agent: "claude", Principal: "somebody"}, "code_upload", "version 2", terms)
 		return r, err
 	}
-	r, err := ask(admission.RequestTerms{Target: "agent:claude"})
+	r, err := ask(governance.RequestTerms{Target: "agent:claude"})
 	if err != nil || r.Requester.Principal != "member-0" || r.Origin != "agent" || len(r.Ballot.Roster) != 4 {
 		t.Fatalf("%+v, %v: the owner of the agent is on the roster", r, err)
 	}
 	if _, err := h.CarryOut(t.Context(), h.ballot(r.ID, "approve", "member-0")); codeOf(err) != interlock.CodeUnauthorized {
 		t.Errorf("the owner of who asks votes: %v", err)
 	}
-	for _, bad := range []admission.RequestTerms{{}, {Target: "x", Approval: "admin_single"}, {Target: "x", Evidence: []string{""}},
+	for _, bad := range []governance.RequestTerms{{}, {Target: "x", Approval: "admin_single"}, {Target: "x", Evidence: []string{""}},
 		{Target: "x", Params: "AKIA" + "IOSFODNN7REALKEY"}} {
 		if _, err := ask(bad); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
 	for range 99 {
-		if _, err := ask(admission.RequestTerms{Target: "agent:claude"}); err != nil {
+		if _, err := ask(governance.RequestTerms{Target: "agent:claude"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ask(admission.RequestTerms{Target: "agent:claude"}); codeOf(err) != interlock.CodeLimited {
+	if _, err := ask(governance.RequestTerms{Target: "agent:claude"}); codeOf(err) != interlock.CodeLimited {
 		t.Errorf("one too many: %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/spec"
 )
 
@@ -13,30 +15,30 @@ import (
 func TestCodes(t *testing.T) {
 	spec.Covers(t, "AQL-8.8.2a")
 	for raw, want := range map[string]string{
-		strings.Repeat("\x00", codeBytes):                                                  "0000-0000-0000-0000-0000-0000-0000-0000",
-		strings.Repeat("\xff", codeBytes):                                                  "ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ",
-		"\x08" + strings.Repeat("\x00", codeBytes-1):                                       "1000-0000-0000-0000-0000-0000-0000-0000",
-		strings.Repeat("\x00", codeBytes-1) + "\x01":                                       "0000-0000-0000-0000-0000-0000-0000-0001",
+		strings.Repeat("\x00", core.CodeBytes):                                             "0000-0000-0000-0000-0000-0000-0000-0000",
+		strings.Repeat("\xff", core.CodeBytes):                                             "ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ",
+		"\x08" + strings.Repeat("\x00", core.CodeBytes-1):                                  "1000-0000-0000-0000-0000-0000-0000-0000",
+		strings.Repeat("\x00", core.CodeBytes-1) + "\x01":                                  "0000-0000-0000-0000-0000-0000-0000-0001",
 		"\x00\x44\x32\x14\xc7\x42\x54\xb6\x35\xcf\x84\x65\x3a\x56\xd7\xc6\x75\xbe\x77\xdf": "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ",
 	} {
-		if got, err := newCode(strings.NewReader(raw)); err != nil || got != want {
+		if got, err := core.NewCode(strings.NewReader(raw)); err != nil || got != want {
 			t.Errorf("%x is read as %q, %v, want %q", raw, got, err, want)
 		}
 	}
-	if _, err := newCode(strings.NewReader("short")); err == nil {
+	if _, err := core.NewCode(strings.NewReader("short")); err == nil {
 		t.Error("a code was made of too little randomness")
 	}
-	hash := codeHash("challenge", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ")
-	if !matches(hash, "challenge", "o i23 4567 89ab cdef ghjk mnpq rstv wxyz") {
+	hash := core.CodeHash("challenge", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ")
+	if !core.Matches(hash, "challenge", "o i23 4567 89ab cdef ghjk mnpq rstv wxyz") {
 		t.Error("what a human types does not match")
 	}
 	for name, other := range map[string][2]string{"another challenge": {"other", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ"},
 		"one letter": {"challenge", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYY"}} {
-		if matches(hash, other[0], other[1]) {
+		if core.Matches(hash, other[0], other[1]) {
 			t.Errorf("%s matches", name)
 		}
 	}
-	if matches("", "challenge", "") || matches(codeHash("challenge", ""), "", "") {
+	if core.Matches("", "challenge", "") || core.Matches(core.CodeHash("challenge", ""), "", "") {
 		t.Error("no code matches")
 	}
 }
@@ -48,21 +50,21 @@ func FuzzCode(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, typed string) {
-		code, ok := codeOf(typed)
+		code, ok := core.CodeOf(typed)
 		if ok {
-			if len(code) != codeLength || strings.Trim(code, codeAlphabet) != "" {
+			if len(code) != core.CodeLength || strings.Trim(code, core.CodeAlphabet) != "" {
 				t.Fatalf("%q is read as %q", typed, code)
 			}
-			if again, ok := codeOf(grouped(code)); !ok || again != code {
+			if again, ok := core.CodeOf(core.Grouped(code)); !ok || again != code {
 				t.Fatalf("%q is read as %q and then as %q", typed, code, again)
 			}
 		}
-		raw := append([]byte(typed), make([]byte, codeBytes)...)[:codeBytes]
-		made, err := newCode(bytes.NewReader(raw))
+		raw := append([]byte(typed), make([]byte, core.CodeBytes)...)[:core.CodeBytes]
+		made, err := core.NewCode(bytes.NewReader(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if read, ok := codeOf(made); !ok || grouped(read) != made {
+		if read, ok := core.CodeOf(made); !ok || core.Grouped(read) != made {
 			t.Fatalf("the code %q is read as %q", made, read)
 		}
 	})
@@ -71,14 +73,14 @@ func FuzzCode(f *testing.F) {
 func TestUUIDs(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
-		id, err := newUUID(rand.Reader)
-		if err != nil || seen[id] || idOf(id) != id {
+		id, err := core.NewUUID(rand.Reader)
+		if err != nil || seen[id] || governance.IdOf(id) != id {
 			t.Fatalf("%q, %v", id, err)
 		}
 		seen[id] = true
 	}
 	for _, given := range []string{"", "0123-4567-89AB-CDEF-GHJK-MNPQ-RSTV-WXYZ", strings.Repeat("a", 36), strings.Repeat("a", 40)} {
-		if idOf(given) == given {
+		if governance.IdOf(given) == given {
 			t.Errorf("%q passes for an id", given)
 		}
 	}

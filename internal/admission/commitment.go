@@ -1,14 +1,14 @@
 package admission
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
@@ -20,34 +20,23 @@ import (
 // call that decides the same thing otherwise is a reversal: it takes a person, or that what it is decided from has changed; and where it
 // went to and fro already, what was decided is locked. Two that decide at once do so one after the other, as rows that bind are read.
 
-// A deciding is what one call decides under one commitment of the rules.
-type deciding struct {
-	rule    *ruleset.Commitment
-	name    string // of the row
-	about   string
-	choice  interlock.Digest
-	says    string
-	input   interlock.Digest
-	missing string // the argument that it would have to have, and has not
-}
-
 // decidings are what an action decides.
-func decidings(rules *ruleset.Ruleset, p *Case, analysis impact.Analysis, standing ledger.Standing, now time.Time) (list []deciding) {
+func decidings(rules *ruleset.Ruleset, p *Case, analysis impact.Analysis, standing ledger.Standing, now time.Time) (list []runs.Deciding) {
 	for _, rule := range rules.Commitments() {
 		if !rule.Decides(p.Action.Tool) || !p.Action.Kind.TakesObject() {
 			continue
 		}
-		d := deciding{rule: rule}
+		d := runs.Deciding{Rule: rule}
 		var members map[string]json.RawMessage
 		if err := strictjson.Decode(p.Action.Arguments, &members); err != nil {
-			d.missing = rule.Choice[0]
+			d.Missing = rule.Choice[0]
 		}
 		pick := func(names []string, must bool) string {
 			values := make([]json.RawMessage, 0, len(names))
 			for _, name := range names {
 				value, has := members[name]
-				if must && (!has || string(value) == "null") && d.missing == "" {
-					d.missing = name
+				if must && (!has || string(value) == "null") && d.Missing == "" {
+					d.Missing = name
 				}
 				if !has {
 					value = json.RawMessage("null")
@@ -59,7 +48,7 @@ func decidings(rules *ruleset.Ruleset, p *Case, analysis impact.Analysis, standi
 				text, err = strictjson.Canonical(text)
 			}
 			if err != nil {
-				d.missing = rule.Choice[0]
+				d.Missing = rule.Choice[0]
 			}
 			return string(text)
 		}
@@ -68,14 +57,14 @@ func decidings(rules *ruleset.Ruleset, p *Case, analysis impact.Analysis, standi
 			about = derived(p, analysis, standing)
 		}
 		person := p.Requester.Principal
-		if basis := basisOf(p.Requester, standing, now); basis != nil && basis.User != "" {
+		if basis := core.BasisOf(p.Requester, standing, now); basis != nil && basis.User != "" {
 			person = basis.User
 		}
-		d.name, d.about = ledger.CommitmentName(person, rule.ID, about), about
-		d.says = pick(rule.Choice, true)
-		d.choice = auditlog.BlobDigest([]byte(d.says))
+		d.Name, d.About = ledger.CommitmentName(person, rule.ID, about), about
+		d.Says = pick(rule.Choice, true)
+		d.Choice = auditlog.BlobDigest([]byte(d.Says))
 		if len(rule.Input) > 0 {
-			d.input = auditlog.BlobDigest([]byte(pick(rule.Input, false)))
+			d.Input = auditlog.BlobDigest([]byte(pick(rule.Input, false)))
 		}
 		list = append(list, d)
 	}
@@ -98,52 +87,6 @@ func derived(p *Case, analysis impact.Analysis, standing ledger.Standing) string
 	return string(text)
 }
 
-// commitRefs names the rows of what an action decides.
-func commitRefs(list []deciding) (refs []ledger.Ref) {
-	for _, d := range list {
-		if d.missing == "" {
-			refs = append(refs, key(ledger.Commitment, d.name))
-		}
-	}
-	return refs
-}
-
-// reversing is what stands against what an action decides, and since when what it would reverse is as it is: a yes of before was not
-// about that.
-func reversing(list []deciding, standing ledger.Standing) (found []interlock.Finding, since time.Time) {
-	for _, d := range list {
-		object := func(rule string, layer int, verdict interlock.Verdict, why, instead string) {
-			found = append(found, interlock.Finding{Gate: "commit", Rule: "commit." + rule, Layer: layer, Verdict: verdict,
-				Reason: fmt.Sprintf("the commitment %s: %s", d.rule.ID, why), Suggestion: instead})
-		}
-		if d.missing != "" {
-			object("argument", 3, interlock.Deny, "this does not say what it decides: the argument "+d.missing+" is missing", "")
-			continue
-		}
-		was, there := standing.Committed(d.name)
-		if !there || was.Choice == d.choice {
-			continue
-		}
-		switch {
-		case !was.Locked.IsZero():
-			object("locked", 2, interlock.Deny, "it was decided otherwise, went to and fro, and is locked",
-				"a person looks at it: interlock commitments unlock "+d.name)
-		case len(was.Reversals) >= ledger.MaxReversals:
-			object("oscillation", 2, interlock.Deny, "it went to and fro already and is locked as it is",
-				"a person looks at it: interlock commitments unlock "+d.name)
-		case d.rule.Input != nil && was.Input != d.input:
-		case d.rule.Keeps():
-			object("kept", 3, interlock.Deny, "it was decided otherwise from the same, and the first choice holds", "")
-		default:
-			object("reversal", 3, interlock.Ask, "it was decided otherwise from the same, and a person says which choice holds", "")
-			if was.At.After(since) {
-				since = was.At
-			}
-		}
-	}
-	return found, since
-}
-
 // commits finds what an action that is let through decides, and what is locked because it would have gone to and fro once more.
 func (a *Admission) commits(p *Case, d interlock.Decision, standing ledger.Standing, goesOn bool, now time.Time) {
 	p.committing, p.committed = nil, nil
@@ -151,33 +94,33 @@ func (a *Admission) commits(p *Case, d interlock.Decision, standing ledger.Stand
 		return
 	}
 	for _, one := range p.deciding {
-		if one.missing != "" {
+		if one.Missing != "" {
 			continue
 		}
-		was, there := standing.Committed(one.name)
+		was, there := standing.Committed(one.Name)
 		next := was
-		changed := auditlog.Committed{Name: one.name, Rule: one.rule.ID, Choice: one.choice, Input: one.input}
+		changed := auditlog.Committed{Name: one.Name, Rule: one.Rule.ID, Choice: one.Choice, Input: one.Input}
 		switch {
 		case !d.Answer.Allowed():
-			if !oscillates(d, one.rule.ID) || !was.Locked.IsZero() {
+			if !runs.Oscillates(d, one.Rule.ID) || !was.Locked.IsZero() {
 				continue
 			}
 			next.Locked, changed.Locked = now, true
-		case there && was.Choice == one.choice && was.Input == one.input:
+		case there && was.Choice == one.Choice && was.Input == one.Input:
 			continue
-		case there && was.Choice == one.choice:
-			next.Input, next.Agent, next.Run = one.input, p.Requester.Agent, p.Requester.Run
+		case there && was.Choice == one.Choice:
+			next.Input, next.Agent, next.Run = one.Input, p.Requester.Agent, p.Requester.Run
 		default:
-			next = ledger.CommitmentBody{Name: one.name, Rule: one.rule.ID, About: a.brief(one.about), Choice: one.choice,
-				Says: a.brief(one.says), Input: one.input, Agent: p.Requester.Agent, Run: p.Requester.Run, At: now}
-			if basis := basisOf(p.Requester, standing, now); basis != nil {
+			next = ledger.CommitmentBody{Name: one.Name, Rule: one.Rule.ID, About: a.Brief(one.About), Choice: one.Choice,
+				Says: a.Brief(one.Says), Input: one.Input, Agent: p.Requester.Agent, Run: p.Requester.Run, At: now}
+			if basis := core.BasisOf(p.Requester, standing, now); basis != nil {
 				next.Person = basis.User
 			} else {
 				next.Person = p.Requester.Principal
 			}
 			if there {
 				r := ledger.Reversal{At: now, Agent: p.Requester.Agent, From: was.Says, To: next.Says, By: ledger.ReversedByInput}
-				if was.Input == one.input {
+				if was.Input == one.Input {
 					r.By, r.Approval = ledger.ReversedByHuman, d.Approval
 				}
 				next.Reversals = append(slices.Clone(was.Reversals), r)
@@ -189,29 +132,12 @@ func (a *Admission) commits(p *Case, d interlock.Decision, standing ledger.Stand
 	}
 }
 
-// oscillates reports whether nothing but that it would go to and fro once more keeps an action from being let through.
-func oscillates(d interlock.Decision, rule string) bool {
-	is := false
-	for _, f := range d.Findings {
-		switch {
-		case f.Rule == "commit.oscillation" && strings.HasPrefix(f.Reason, "the commitment "+rule+":"):
-			is = true
-		case f.Verdict.Compare(interlock.Deny) >= 0 && f.Rule != "commit.oscillation":
-			return false
-		}
-	}
-	return is
-}
-
-// brief is a text as it is kept for people.
-func (a *Admission) brief(text string) string { return bounded(a.redact(text), maxRunWhy) }
-
 // commitInto adds to a change what its action decides, and tells people of what is locked.
 func (a *Admission) commitInto(change *ledger.Change, p *Case, now time.Time) error {
 	for _, next := range p.committing {
 		change.Writes = append(change.Writes, ledger.Rows(next)...)
 		if !next.Locked.IsZero() && next.Locked.Equal(now) {
-			if err := a.alarm(change, p.Requester, "commitment-locked",
+			if err := a.Raise(change, p.Requester, "commitment-locked",
 				"what was decided under the commitment "+next.Rule+" went to and fro and is locked: "+next.Name); err != nil {
 				return err
 			}
@@ -221,30 +147,4 @@ func (a *Admission) commitInto(change *ledger.Change, p *Case, now time.Time) er
 		change.Writes = append(change.Writes, ledger.Rows(*p.planning)...)
 	}
 	return nil
-}
-
-func readCommitment(o interlock.Order) []ledger.Ref {
-	return []ledger.Ref{key(ledger.Commitment, o.Subject)}
-}
-
-func findCommitment(c *carrying) error {
-	was, there := c.standing.Committed(c.Subject)
-	switch {
-	case !there:
-		return interlock.Errorf(interlock.CodeNotFound, "subject", "no commitment has this name; `interlock commitments` lists them")
-	case was.Locked.IsZero():
-		return interlock.Errorf(interlock.CodeConflict, "subject", "this commitment is not locked")
-	}
-	return nil
-}
-
-// unlockCommitment lets what is locked be decided anew, as often as before.
-func (a *Admission) unlockCommitment(_ context.Context, c *carrying) error {
-	was, _ := c.standing.Committed(c.Subject)
-	reversals := was.Reversals
-	was.Locked, was.Reversals = time.Time{}, nil
-	c.change.Writes = ledger.Rows(was)
-	kept := a.orderKept(c.Order)
-	return a.append(&c.change, interlock.EventCommitment, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.UnlockRecord{Commitment: was, Reversals: reversals, Order: kept})
 }

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
 	"interlock/spec"
@@ -47,7 +48,7 @@ func (h *house) asks(kind, target, operator string) interlock.ActionRequest {
 
 func (h *house) tryAsk(kind, target, operator string) (interlock.ActionRequest, error) {
 	h.t.Helper()
-	detail, err := admission.Detail(admission.RequestTerms{Target: target, Params: "v1"})
+	detail, err := governance.Detail(governance.RequestTerms{Target: target, Params: "v1"})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -291,11 +292,11 @@ func TestGOVT6(t *testing.T) {
 		t.Fatalf("a direct change: %v", err)
 	}
 	g := h.settingsGiven("ada", `"monitoring"`, public)
-	digest, err := admission.SettingsDigest(g.Detail, g.Aside)
+	digest, err := governance.SettingsDigest(g.Detail, g.Aside)
 	if err != nil {
 		t.Fatal(err)
 	}
-	detail, err := admission.Detail(admission.RequestTerms{Target: admission.SettingsSubject, Params: string(digest)})
+	detail, err := governance.Detail(governance.RequestTerms{Target: governance.SettingsSubject, Params: string(digest)})
 	if err != nil {
 		t.Fatal(err)
 	}

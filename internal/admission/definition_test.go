@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"interlock/internal/admission/pinning"
 )
 
 // FuzzReadDefinition holds that what is read of a definition does not depend on how it is written: its text read again, or with
@@ -16,24 +18,24 @@ func FuzzReadDefinition(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		d := readDefinition("", raw)
-		if d.text == nil {
-			if d.digest != "" {
+		d := pinning.ReadDefinition("", raw)
+		if d.Text == nil {
+			if d.Digest != "" {
 				t.Fatalf("a digest without a text: %+v", d)
 			}
 			return
 		}
 		var named map[string]any
-		if err := json.Unmarshal(d.text, &named); err != nil || named["name"] != d.tool || d.digest == "" {
-			t.Fatalf("%s has the name %v and was read as %q (%v)", d.text, named["name"], d.tool, err)
+		if err := json.Unmarshal(d.Text, &named); err != nil || named["name"] != d.Tool || d.Digest == "" {
+			t.Fatalf("%s has the name %v and was read as %q (%v)", d.Text, named["name"], d.Tool, err)
 		}
 		var spaced bytes.Buffer
 		if err := json.Indent(&spaced, raw, "", "  "); err != nil {
 			t.Fatalf("%s was read and is no JSON: %v", raw, err)
 		}
-		for _, other := range [][]byte{d.text, spaced.Bytes()} {
-			if again := readDefinition("", other); again.tool != d.tool || again.digest != d.digest {
-				t.Fatalf("%s\nis read as %q %s\nand %s\nas %q %s", raw, d.tool, d.digest, other, again.tool, again.digest)
+		for _, other := range [][]byte{d.Text, spaced.Bytes()} {
+			if again := pinning.ReadDefinition("", other); again.Tool != d.Tool || again.Digest != d.Digest {
+				t.Fatalf("%s\nis read as %q %s\nand %s\nas %q %s", raw, d.Tool, d.Digest, other, again.Tool, again.Digest)
 			}
 		}
 	})

@@ -23,12 +23,12 @@ func Looked(a *Admission, r interlock.Requester) (ledger.FailedBody, int) {
 
 // FindCall finds how a call was decided.
 func FindCall(a *Admission, r interlock.Requester, action interlock.Digest) (ledger.CallBody, bool, error) {
-	return a.findCall(context.Background(), r, action)
+	return a.FindCall(context.Background(), r, action)
 }
 
 // SeeCall remembers that another event has seen a call.
 func SeeCall(a *Admission, eventID, event string) error {
-	return a.seeCall(context.Background(), eventID, event)
+	return a.SeeCall(context.Background(), eventID, event)
 }
 
 // Holders is of how many agents such actions are kept.
@@ -39,12 +39,12 @@ func Holders(a *Admission) int {
 }
 
 // HearQuestions has a function hear of every question about an action, and whether it had to be made.
-func HearQuestions(a *Admission, hear func(made bool)) { a.inquiries.asked = hear }
+func HearQuestions(a *Admission, hear func(made bool)) { a.Inquiries.Asked = hear }
 
 // QuestionKeys are the digest of a question about an action, and what the general encoder makes of it.
 func QuestionKeys(a *Admission, action interlock.Action, impacts []interlock.Impact, bare bool, objective string,
 	tier int) (key, general interlock.Digest, err error) {
-	q, err := a.inquiries.about(a, action, impact.Analysis{Impacts: impacts}, bare, objective, tier)
+	q, err := a.Inquiries.About(a.Judging, action, impact.Analysis{Impacts: impacts}, bare, objective, tier)
 	if err != nil {
 		return "", "", err
 	}
@@ -52,9 +52,9 @@ func QuestionKeys(a *Admission, action interlock.Action, impacts []interlock.Imp
 	if err != nil {
 		return "", "", err
 	}
-	general, err = q.digest(struct {
+	general, err = q.Digest(struct {
 		Action  interlock.Digest   `json:"action"`
 		Impacts []interlock.Impact `json:"impacts"`
 	}{digest, impacts})
-	return q.key, general, err
+	return q.Key, general, err
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
@@ -142,18 +143,9 @@ func (e *endings) recorded(change *ledger.Change) {
 	}
 }
 
-func changes(impacts []interlock.Impact) bool {
-	for i := range impacts {
-		if impacts[i].Reversibility != interlock.Readonly {
-			return true
-		}
-	}
-	return false
-}
-
 // failedOf names what is known of a requester's failures.
 func failedOf(r interlock.Requester) ledger.Ref {
-	return key(ledger.Failed, ledger.FailedKey(r.Principal, r.Agent))
+	return core.Key(ledger.Failed, ledger.FailedKey(r.Principal, r.Agent))
 }
 
 // failuresOf is what is known of how an action failed that a gateway would carry out; nil where it is no gateway's. who is its
@@ -181,7 +173,7 @@ func (a *Admission) Ended(r interlock.Requester, d interlock.Decision, status in
 		return
 	}
 	a.endings.add(ending{who: r, Ending: ledger.Ending{Principal: r.Principal, Agent: r.Agent, Run: r.Run, Action: d.Action,
-		At: a.config.Now().UTC(), Status: status, Changes: changes(d.Impacts)}})
+		At: a.Config.Now().UTC(), Status: status, Changes: core.Changes(d.Impacts)}})
 }
 
 // hasFailed reports whether something of an agent's has failed lately, or nobody can tell.
@@ -189,7 +181,7 @@ func (a *Admission) hasFailed(r interlock.Requester) bool {
 	if a.endings.any(r) {
 		return true
 	}
-	rows, _, err := a.config.Store.Recall(context.Background(), failedOf(r))
+	rows, _, err := a.Config.Store.Recall(context.Background(), failedOf(r))
 	if err != nil {
 		return true
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
@@ -21,8 +23,8 @@ import (
 // A firstTime is what an action does that agents of a type may never have done.
 type firstTime struct{ typed, does string }
 
-// firsts are those of what an action does that its agent's type has to know.
-func (e *Evaluator) firsts(p *Case, analysis impact.Analysis, agent interlock.AgentRecord) (list []firstTime) {
+// firstsOf are those of what an action does that its agent's type has to know.
+func firstsOf(e *core.Evaluator, p *Case, analysis impact.Analysis, agent interlock.AgentRecord) (list []firstTime) {
 	if e.Rules.Maso().Tier < 2 || e.Rules.Tries(p.Action) {
 		return nil
 	}
@@ -54,7 +56,7 @@ func destroys(p *Case, i *interlock.Impact) bool {
 
 func firstRefs(list []firstTime) (refs []ledger.Ref) {
 	for _, f := range list {
-		refs = append(refs, key(ledger.Baseline, ledger.BaselineName(f.typed, f.does)))
+		refs = append(refs, core.Key(ledger.Baseline, ledger.BaselineName(f.typed, f.does)))
 	}
 	return refs
 }
@@ -62,8 +64,8 @@ func firstRefs(list []firstTime) (refs []ledger.Ref) {
 // ruleFirst is the rule of what is tried first.
 const ruleFirst = "first.dry-run"
 
-// first wants a dry run of what agents of this type have never done.
-func (e *Evaluator) first(p *Case, standing ledger.Standing) []interlock.Finding {
+// firstObjections wants a dry run of what agents of this type have never done.
+func firstObjections(e *core.Evaluator, p *Case, standing ledger.Standing) []interlock.Finding {
 	at := slices.IndexFunc(p.firsts, func(f firstTime) bool { return !standing.Known(f.typed, f.does) })
 	if at < 0 {
 		return nil
@@ -87,15 +89,15 @@ func (a *Admission) learned(ctx context.Context, r interlock.Requester, d interl
 		!slices.ContainsFunc(d.Findings, is) {
 		return nil, nil
 	}
-	entry, found, err := a.config.Store.Entry(ctx, event)
+	entry, found, err := a.Config.Store.Entry(ctx, event)
 	if err != nil || !found {
 		return nil, err
 	}
 	decided, err := auditlog.ReadDecision(entry)
-	if err != nil || !carried && !attests(decided.Proposal.Door) && !a.force.Load().Rules.Runs().Reported() {
+	if err != nil || !carried && !runs.Attests(decided.Proposal.Door) && !a.Active.Load().Rules.Runs().Reported() {
 		return nil, nil
 	}
-	known, _, err := a.config.Store.Load(ctx, key(ledger.Agent, r.Agent))
+	known, _, err := a.Config.Store.Load(ctx, core.Key(ledger.Agent, r.Agent))
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +110,8 @@ func (a *Admission) learned(ctx context.Context, r interlock.Requester, d interl
 	p := &Case{Proposal: interlock.Proposal{Action: decided.Proposal.Action, Requester: r}}
 	yes := true // what its server said of it is not in the record: whatever it deleted was carried out after a dry run, and is known now
 	p.View.Annotations = &interlock.Annotations{Destructive: &yes}
-	now := a.config.Now().UTC()
-	for _, f := range a.force.Load().firsts(p, impact.Analysis{Impacts: d.Impacts}, agent) {
+	now := a.Config.Now().UTC()
+	for _, f := range firstsOf(&a.Active.Load().Evaluator, p, impact.Analysis{Impacts: d.Impacts}, agent) {
 		rows = append(rows, ledger.Rows(ledger.BaselineBody{Name: ledger.BaselineName(f.typed, f.does), Type: f.typed, Does: f.does,
 			Agent: r.Agent, Event: event, At: now})...)
 	}
@@ -124,16 +126,16 @@ func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interl
 		event == "" || d.Action == "" {
 		return nil
 	}
-	entry, found, err := a.config.Store.Entry(ctx, event)
+	entry, found, err := a.Config.Store.Entry(ctx, event)
 	if err != nil || !found {
 		return err
 	}
 	decided, err := auditlog.ReadDecision(entry)
-	if err != nil || !a.force.Load().Rules.Tries(decided.Proposal.Action) ||
-		!carried && !attests(decided.Proposal.Door) && !a.force.Load().Rules.Runs().Reported() {
+	if err != nil || !a.Active.Load().Rules.Tries(decided.Proposal.Action) ||
+		!carried && !runs.Attests(decided.Proposal.Door) && !a.Active.Load().Rules.Runs().Reported() {
 		return nil
 	}
-	g, err := a.rows(under(ledger.Request, ledger.Of(r.Agent, decided.Proposal.Requester.Principal)))(ctx, a.config.Store.Load)
+	g, err := a.Rows(core.Under(ledger.Request, ledger.Of(r.Agent, decided.Proposal.Requester.Principal)))(ctx, a.Config.Store.Load)
 	if err != nil {
 		return err
 	}
@@ -145,15 +147,15 @@ func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interl
 			waits = append(waits, request)
 		}
 	}
-	sortRequests(waits)
+	core.SortRequests(waits)
 	run := interlock.DryRun{Event: event, Form: d.Action, Effects: []interlock.Effect{},
-		Detail: bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)}
+		Detail: core.Bounded(a.Redact(core.Bounded(o.Detail, 4*core.MaxDetail)), core.MaxDetail)}
 	if status == interlock.OutcomeFailure {
 		run.Exit = 1
 	}
 	for _, request := range waits {
 		run.Request, run.Action = request.ID, request.Action
-		if _, err := a.event(ctx, interlock.EventDryRun, r, "agent", auditlog.DryRunRecord{Run: run}); err != nil {
+		if _, err := a.Event(ctx, interlock.EventDryRun, r, "agent", auditlog.DryRunRecord{Run: run}); err != nil {
 			return err
 		}
 	}
@@ -167,6 +169,6 @@ func (a *Admission) looksBack(d interlock.Decision) bool {
 
 // forms reports whether there are tools that are tried in a form of their own.
 func (a *Admission) forms() bool {
-	rules := a.force.Load().Rules
+	rules := a.Active.Load().Rules
 	return rules.Maso().Tier > 1 && rules.HasForms()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
@@ -22,48 +23,44 @@ type first struct {
 }
 
 // extendUses loads what is known of what an action uses, where anything is to be known.
-func (a *Admission) extendUses(ctx context.Context, load loader, g *ground, p *Case, impacts []interlock.Impact) error {
-	if !p.under.notesUses() {
+func (a *Admission) extendUses(ctx context.Context, load core.LoadRows, g *core.DecisionRows, p *Case, impacts []interlock.Impact) error {
+	if !p.under.NotesUses() {
 		return nil
 	}
 	uses, _ := gate.Uses(p.Action, impacts)
 	if len(uses) == 0 {
 		return nil
 	}
-	agent := agentOf(p.Requester, g.Standing)
+	agent := core.AgentOf(p.Requester, g.Standing)
 	kind := ruleset.TypeName(agent)
 	refs := make([]ledger.Ref, 0, len(uses))
 	for _, use := range uses {
-		refs = append(refs, key(ledger.FirstUse, ledger.FirstUseKey(kind, use)), key(ledger.FirstUse, ledger.AskedKey(kind, use)))
+		refs = append(refs, core.Key(ledger.FirstUse, ledger.FirstUseKey(kind, use)), core.Key(ledger.FirstUse, ledger.AskedKey(kind, use)))
 	}
 	if p.under.Rules.Maso().Classifies() && p.Action.Tool != "" {
-		refs = append(refs, under(ledger.Order, ledger.RangesOf(kind)))
+		refs = append(refs, core.Under(ledger.Order, ledger.RangesOf(kind)))
 	}
-	g.reads = append(g.reads, refs...)
-	var operators names
-	if err := a.extend(ctx, load, g, &operators, refs); err != nil || len(operators) == 0 {
+	g.Reads = append(g.Reads, refs...)
+	var operators core.Names
+	if err := a.Extend(ctx, load, g, &operators, refs); err != nil || len(operators) == 0 {
 		return err
 	}
-	read := len(g.reads)
+	read := len(g.Reads)
 	for _, name := range append(operators, agent.ID, agent.Principal) {
 		if name != "" {
-			g.reads = append(g.reads, key(ledger.Operator, name))
+			g.Reads = append(g.Reads, core.Key(ledger.Operator, name))
 		}
 	}
-	return a.extend(ctx, load, g, &operators, g.reads[read:])
+	return a.Extend(ctx, load, g, &operators, g.Reads[read:])
 }
 
-func (e *Evaluator) notesUses() bool {
-	return e.Mode == interlock.Enforcing && e.Rules.Maso().NotesFirstUse()
-}
-
-// firstUse is what an action uses that its agent's type has not used before, and what is objected to that.
-func (e *Evaluator) firstUse(p *Case, standing ledger.Standing, impacts []interlock.Impact, now time.Time) first {
-	if !e.notesUses() {
+// firstUseOf is what an action uses that its agent's type has not used before, and what is objected to that.
+func firstUseOf(e *core.Evaluator, p *Case, standing ledger.Standing, impacts []interlock.Impact, now time.Time) first {
+	if !e.NotesUses() {
 		return first{}
 	}
 	uses, whole := gate.Uses(p.Action, impacts)
-	agent := agentOf(p.Requester, standing)
+	agent := core.AgentOf(p.Requester, standing)
 	kind := ruleset.TypeName(agent)
 	var new []string
 	f := first{agent: agent.ID}
@@ -98,49 +95,5 @@ func (f *first) asked(request *interlock.ApprovalRequest) []ledger.Row {
 	if f.of == nil || len(f.objects) == 0 {
 		return nil
 	}
-	return usesOf(request, ledger.FirstUseBody{Request: request.ID, Agent: request.Requester.Agent, Until: request.Expires})
-}
-
-// usesAnswered is what an answer to a request says of what was asked: it is known from now on, or may be asked again.
-func usesAnswered(request interlock.ApprovalRequest) []ledger.Row {
-	switch request.Status {
-	case interlock.RequestApproved:
-		return append(usesFree(&request), usesOf(&request, ledger.FirstUseBody{Request: request.ID, Agent: request.Requester.Agent,
-			By: request.Approval.Operator, Yes: request.Approval.At})...)
-	case interlock.RequestDenied:
-		return usesFree(&request)
-	}
-	return nil
-}
-
-// usesSettled is the same where a harness had asked its own user.
-func usesSettled(request interlock.ApprovalRequest, now time.Time) []ledger.Row {
-	rows := usesFree(&request)
-	if how := request.Settled.How; how == interlock.SettledRan || how == interlock.SettledFailed {
-		rows = append(rows, usesOf(&request, ledger.FirstUseBody{Request: request.ID, Agent: request.Requester.Agent, Yes: now})...)
-	}
-	return rows
-}
-
-// usesFree has others ask about what was asked about.
-func usesFree(request *interlock.ApprovalRequest) (rows []ledger.Row) {
-	if request.FirstUse == nil {
-		return nil
-	}
-	for _, use := range request.FirstUse.Uses {
-		rows = append(rows, ledger.Ended(ledger.FirstUse, ledger.AskedKey(request.FirstUse.Type, use)))
-	}
-	return rows
-}
-
-func usesOf(request *interlock.ApprovalRequest, body ledger.FirstUseBody) []ledger.Row {
-	if request.FirstUse == nil {
-		return nil
-	}
-	rows := make([]ledger.Row, 0, len(request.FirstUse.Uses))
-	for _, use := range request.FirstUse.Uses {
-		body.Type, body.Use = request.FirstUse.Type, use
-		rows = append(rows, ledger.Rows(body)...)
-	}
-	return rows
+	return core.UsesOf(request, ledger.FirstUseBody{Request: request.ID, Agent: request.Requester.Agent, Until: request.Expires})
 }

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -28,7 +28,7 @@ func TestFollow(t *testing.T) {
 		ring := make(bell, 1)
 		done := make(chan error)
 		go func() {
-			done <- admission.Follow(ctx, ring, ledger.Watch{Within: time.Second}, func(context.Context) error {
+			done <- core.Follow(ctx, ring, ledger.Watch{Within: time.Second}, func(context.Context) error {
 				looks = append(looks, time.Since(began))
 				return nil
 			})
@@ -56,18 +56,18 @@ func TestFollow(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Errorf("its context's end is an error: %v", err)
 		}
-		if err := admission.Follow(ctx, ring, ledger.Watch{}, nil); err != nil {
+		if err := core.Follow(ctx, ring, ledger.Watch{}, nil); err != nil {
 			t.Errorf("a context that has ended is an error: %v", err)
 		}
 		gone := make(bell)
 		close(gone)
 		n := 0
 		count := func(context.Context) error { n++; return nil }
-		if err := admission.Follow(t.Context(), gone, ledger.Watch{}, count); err != nil || n != 1 {
+		if err := core.Follow(t.Context(), gone, ledger.Watch{}, count); err != nil || n != 1 {
 			t.Errorf("the store's end: %v after %d looks", err, n)
 		}
 		failure := errors.New("no")
-		if err := admission.Follow(t.Context(), ring, ledger.Watch{}, func(context.Context) error { return failure }); !errors.Is(err, failure) {
+		if err := core.Follow(t.Context(), ring, ledger.Watch{}, func(context.Context) error { return failure }); !errors.Is(err, failure) {
 			t.Errorf("look's error came back as %v", err)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/quorum"
 	"interlock/spec"
@@ -20,7 +20,7 @@ func TestAReportBecomesAnIncident(t *testing.T) {
 	h.employ("olga", quorum.RoleOperator)
 	h.employ("viv", quorum.RoleViewer)
 	before := len(h.entries())
-	for field, r := range map[string]admission.IncidentReport{
+	for field, r := range map[string]containment.IncidentReport{
 		"title":    {Text: "x"},
 		"text":     {Title: "x"},
 		"severity": {Title: "x", Text: "x", Severity: "grave"},
@@ -33,13 +33,13 @@ func TestAReportBecomesAnIncident(t *testing.T) {
 	if len(h.entries()) != before {
 		t.Errorf("bad reports left %v", h.entries()[before:])
 	}
-	event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"}, admission.IncidentReport{Title: "a way past", Text: "as follows"})
+	event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"}, containment.IncidentReport{Title: "a way past", Text: "as follows"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantTypes(t, h.entries()[before:], interlock.EventReport, interlock.EventAlert)
 	triage := func(who string) error {
-		_, err := h.CarryOut(t.Context(), ordering(h, interlock.VerbTriage, event, admission.TriageConfirmed, who))
+		_, err := h.CarryOut(t.Context(), ordering(h, interlock.VerbTriage, event, containment.TriageConfirmed, who))
 		return err
 	}
 	if err := triage("viv"); codeOf(err) != interlock.CodeUnauthorized {
@@ -56,7 +56,7 @@ func TestAReportBecomesAnIncident(t *testing.T) {
 func TestReportsAreBounded(t *testing.T) {
 	h := newHouse(t)
 	report := func(who string) error {
-		_, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: who}, admission.IncidentReport{Title: "x", Text: "y"})
+		_, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: who}, containment.IncidentReport{Title: "x", Text: "y"})
 		return err
 	}
 	for range 20 {

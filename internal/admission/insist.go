@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 )
@@ -21,8 +23,8 @@ import (
 // what it would do, and not by how it is written. An operator's yes ends the row.
 func (a *Admission) insisted(ctx context.Context, p *Case, change *ledger.Change, answer *interlock.Answer) error {
 	d := answer.Decision
-	refused := refusedFor(d)
-	if a.config.TellUserAfter <= 0 || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) ||
+	refused := containment.RefusedFor(d)
+	if a.Config.TellUserAfter <= 0 || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) ||
 		!refused && d.Approval == "" && d.Grant == "" {
 		return nil
 	}
@@ -34,7 +36,7 @@ func (a *Admission) insisted(ctx context.Context, p *Case, change *ledger.Change
 	if !refused {
 		act.Verdict = interlock.Allow
 	}
-	rows, _, err := a.config.Store.Recall(ctx, key(ledger.Tally, name))
+	rows, _, err := a.Config.Store.Recall(ctx, core.Key(ledger.Tally, name))
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (a *Admission) insisted(ctx context.Context, p *Case, change *ledger.Change
 			n += inARow(t.Last, answer.Decided)
 		}
 	}
-	if n < a.config.TellUserAfter {
+	if n < a.Config.TellUserAfter {
 		return nil
 	}
 	answer.Findings = slices.Clone(answer.Findings) // what is recorded is what was decided
@@ -58,10 +60,10 @@ func (a *Admission) insisted(ctx context.Context, p *Case, change *ledger.Change
 	}
 	f.Suggestion += fmt.Sprintf("this was denied %d times in a row, whatever the spelling: stop trying, and tell the user that it "+
 		"can't be achieved within the present safety constraints", n)
-	if n > a.config.TellUserAfter {
+	if n > a.Config.TellUserAfter {
 		return nil // people were told
 	}
-	return a.alarm(change, p.Requester, "repeated-denials", fmt.Sprintf("the same was denied %d times in a row, the last time by %s: "+
+	return a.Raise(change, p.Requester, "repeated-denials", fmt.Sprintf("the same was denied %d times in a row, the last time by %s: "+
 		"somebody probes, or the rules are too strict for the task", n, act.Rule))
 }
 
@@ -100,5 +102,5 @@ func wish(p *Case, d interlock.Decision) string {
 	}
 	slices.Sort(wants)
 	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(wants), "\n")))
-	return "wish\x00" + runOf(p.Requester) + "\x00" + hex.EncodeToString(sum[:12])
+	return "wish\x00" + core.RunOf(p.Requester) + "\x00" + hex.EncodeToString(sum[:12])
 }

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/spec"
 )
 
@@ -19,7 +20,7 @@ type pricedBench struct {
 
 func (b pricedBench) Price(interlock.JudgeQuestion) (int64, string) { return b.most, "USD" }
 
-func budgeted(main *pricedBench, budgets ...admission.JudgeBudget) func(*admission.Config) {
+func budgeted(main *pricedBench, budgets ...core.JudgeBudget) func(*admission.Config) {
 	return func(c *admission.Config) {
 		c.Profile, c.Attended, c.Judges, c.JudgeBudgets = "asa", true, []interlock.Judge{*main}, budgets
 	}
@@ -32,7 +33,7 @@ func TestJudgeBudget(t *testing.T) {
 	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment {
 		return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
 	}}, 60}
-	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: 24 * time.Hour}))
+	h := newHouse(t, budgeted(main, core.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: 24 * time.Hour}))
 	for n, command := range []string{"cat a", "cat b", "cat c", "cat d", "cat e"} { // 10 each; the sixth could cost 60 of 50
 		if a := h.propose(command); a.Answer != interlock.Allow || main.asked() != n+1 {
 			t.Fatalf("%s: %s, %+v, asked %d times", command, a.Answer, a.Decisive(), main.asked())
@@ -58,7 +59,7 @@ func TestJudgeBudgetByARunningClock(t *testing.T) {
 	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment {
 		return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
 	}}, 60}
-	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: 24 * time.Hour}),
+	h := newHouse(t, budgeted(main, core.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: 24 * time.Hour}),
 		func(c *admission.Config) {
 			stands, looks := c.Now, new(atomic.Int64)
 			c.Now = func() time.Time { return stands().Add(time.Duration(looks.Add(1)) * time.Microsecond) }
@@ -79,7 +80,7 @@ func TestJudgeBudgetIsGivenBackWhileTimePasses(t *testing.T) {
 			return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
 		}}, 60}
 		var h *house
-		h = newHouse(t, budgeted(main, admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: window}), func(c *admission.Config) {
+		h = newHouse(t, budgeted(main, core.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: window}), func(c *admission.Config) {
 			now := c.Now
 			c.Now = func() time.Time {
 				if h != nil {
@@ -105,7 +106,7 @@ func TestJudgeBudgetIsGivenBackWhileTimePasses(t *testing.T) {
 // not say what it costs is not asked.
 func TestJudgeBudgetOfWhatIsNotKnown(t *testing.T) {
 	main := &pricedBench{&bench{name: "main"}, 60}
-	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "all", Most: 100, Currency: "USD"}))
+	h := newHouse(t, budgeted(main, core.JudgeBudget{ID: "all", Most: 100, Currency: "USD"}))
 	main.says = func(string) interlock.Judgment { return interlock.Judgment{Failure: interlock.JudgeShed} }
 	h.propose("cat a")
 	main.says = func(string) interlock.Judgment { return interlock.Judgment{Failure: interlock.JudgeTimeout} }
@@ -115,7 +116,7 @@ func TestJudgeBudgetOfWhatIsNotKnown(t *testing.T) {
 		t.Errorf("asked %d times, want once unsent and once unanswered", main.asked())
 	}
 	silent := &bench{name: "silent", says: says(interlock.Allow, 0)}
-	h = newHouse(t, budgeted(main, admission.JudgeBudget{ID: "all", Most: 100, Currency: "USD"}),
+	h = newHouse(t, budgeted(main, core.JudgeBudget{ID: "all", Most: 100, Currency: "USD"}),
 		func(c *admission.Config) { c.Judges = []interlock.Judge{silent} })
 	if a := h.propose("cat a"); a.Answer != interlock.Deny || silent.asked() != 0 {
 		t.Errorf("%s, asked %d times", a.Answer, silent.asked())
@@ -125,7 +126,7 @@ func TestJudgeBudgetOfWhatIsNotKnown(t *testing.T) {
 // TestJudgeBudgetIsNeverOverspent: of many who ask at once only so many are sent as there is money for.
 func TestJudgeBudgetIsNeverOverspent(t *testing.T) {
 	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment { return interlock.Judgment{Verdict: interlock.Allow} }}, 10}
-	h := newHouse(t, budgeted(main, admission.JudgeBudget{ID: "all", Most: 70, Currency: "USD"}))
+	h := newHouse(t, budgeted(main, core.JudgeBudget{ID: "all", Most: 70, Currency: "USD"}))
 	var wait sync.WaitGroup
 	var guard sync.Mutex
 	allowed := 0

@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
@@ -25,7 +26,7 @@ import (
 func laterHouse(t *testing.T, profile string, edit ...func(*admission.Config)) (*house, *bench) {
 	return judgedHouse(t, profile, append([]func(*admission.Config){func(c *admission.Config) {
 		c.JudgeWithin = time.Minute
-		c.JudgeLater = admission.JudgeLater{After: []string{"write workspace", "read workspace"}, Most: 8, Within: 10 * time.Minute}
+		c.JudgeLater = core.JudgeLater{After: []string{"write workspace", "read workspace"}, Most: 8, Within: 10 * time.Minute}
 	}}, edit...)...)
 }
 
@@ -107,7 +108,7 @@ func TestJudgedBeforeAllTheSame(t *testing.T) {
 		command string
 		edit    func(*admission.Config)
 	}{
-		"nobody opted in":                    {"touch notes.txt", func(c *admission.Config) { c.JudgeLater = admission.JudgeLater{} }},
+		"nobody opted in":                    {"touch notes.txt", func(c *admission.Config) { c.JudgeLater = core.JudgeLater{} }},
 		"another class":                      {"touch ~/notes.txt", func(*admission.Config) {}},
 		"one half of it is of another class": {"touch notes.txt ~/notes.txt", func(*admission.Config) {}},
 		"it can't be undone":                 {"rm notes.txt", every},
@@ -320,7 +321,7 @@ func TestSamples(t *testing.T) {
 	} {
 		h, main := judgedHouse(t, "asa", func(c *admission.Config) {
 			c.Random = &drawing{c.Random, test.byte}
-			c.JudgeLater = admission.JudgeLater{Sample: map[string]int{"write workspace": 10}, After: test.after, Most: 8, Within: time.Minute}
+			c.JudgeLater = core.JudgeLater{Sample: map[string]int{"write workspace": 10}, After: test.after, Most: 8, Within: time.Minute}
 		})
 		main.says = func(string) interlock.Judgment {
 			return interlock.Judgment{Verdict: interlock.Allow, Reason: "nothing speaks against it"}
@@ -341,7 +342,7 @@ func TestSamples(t *testing.T) {
 // TestSamplesOfWhatCantBeUndone: no draw keeps a judge from being heard of it, and none where nothing can be drawn.
 func TestSamplesOfWhatCantBeUndone(t *testing.T) {
 	spec.Covers(t, "ASA-17.1-2", "ASA-17.2-1")
-	set := admission.JudgeLater{Sample: map[string]int{"write workspace": 1, "execute workspace": 1, "delete workspace": 1, "read workspace": 1}}
+	set := core.JudgeLater{Sample: map[string]int{"write workspace": 1, "execute workspace": 1, "delete workspace": 1, "read workspace": 1}}
 	for _, command := range []string{"make build", "rm notes.txt", "touch notes.txt; touch ~/notes.txt"} {
 		h, main := judgedHouse(t, "asa", func(c *admission.Config) {
 			c.Random, c.JudgeLater = &drawing{c.Random, 99}, set
@@ -362,7 +363,7 @@ func TestSamplesOfWhatCantBeUndone(t *testing.T) {
 func TestTheGreaterShareCounts(t *testing.T) {
 	for _, sample := range []map[string]int{{"write workspace": 10, "read workspace": 90}, {"write workspace": 90, "read workspace": 10}} {
 		h, main := judgedHouse(t, "asa", func(c *admission.Config) {
-			c.Random, c.JudgeLater = &drawing{c.Random, 50}, admission.JudgeLater{Sample: sample}
+			c.Random, c.JudgeLater = &drawing{c.Random, 50}, core.JudgeLater{Sample: sample}
 		})
 		if a := h.propose("cp README.md notes.txt"); a.Answer != interlock.Allow || main.asked() != 1 {
 			t.Errorf("%v: %s after %d questions", sample, a.Answer, main.asked())
@@ -385,7 +386,7 @@ func TestADenialBeatsTheDraw(t *testing.T) {
 	random := &drawing{first: 0}
 	h, main := judgedHouse(t, "asa", func(c *admission.Config) {
 		random.rest = c.Random
-		c.Random, c.JudgeLater = random, admission.JudgeLater{Sample: map[string]int{"write workspace": 10}}
+		c.Random, c.JudgeLater = random, core.JudgeLater{Sample: map[string]int{"write workspace": 10}}
 	})
 	main.says = says(interlock.Deny, 2)
 	h.propose("touch notes.txt")

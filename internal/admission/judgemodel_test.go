@@ -6,13 +6,14 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 )
 
 // TestAgentsThatReasonWithAJudge: telemetry that names a judge's model, however it is called there, is an alert, once per agent and day;
 // another model of the same provider is none.
 func TestAgentsThatReasonWithAJudge(t *testing.T) {
 	h := newHouse(t, func(c *admission.Config) {
-		c.JudgeModels = []admission.JudgeModel{{Judge: "far", Model: "claude-3-5-haiku-20241022"}, {Judge: "near", Model: "qwen3:8b"}, {Judge: "own"}}
+		c.JudgeModels = []core.JudgeModel{{Judge: "far", Model: "claude-3-5-haiku-20241022"}, {Judge: "near", Model: "qwen3:8b"}, {Judge: "own"}}
 	})
 	report := func(agent string, models ...string) int {
 		t.Helper()

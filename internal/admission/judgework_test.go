@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson/filltest"
 )
@@ -40,7 +41,7 @@ type work struct{ loads, commits, questions, asked int64 }
 // bounded, the one before it is asked; nothing read again where nothing has moved; one question made, however often it is needed. What is
 // remembered takes what a decision without a judge does.
 func TestWorkOfAJudgedDecision(t *testing.T) {
-	within := admission.JudgeBudget{ID: "day", Most: 1000, Currency: "USD", Window: 24 * time.Hour}
+	within := core.JudgeBudget{ID: "day", Most: 1000, Currency: "USD", Window: 24 * time.Hour}
 	for name, one := range map[string]struct {
 		command string
 		edit    func(*admission.Config)
@@ -85,8 +86,8 @@ func TestWorkOfAJudgedDecision(t *testing.T) {
 	}
 }
 
-func judgedWithin(budget admission.JudgeBudget) func(*admission.Config) {
-	return func(c *admission.Config) { c.JudgeBudgets = []admission.JudgeBudget{budget} }
+func judgedWithin(budget core.JudgeBudget) func(*admission.Config) {
+	return func(c *admission.Config) { c.JudgeBudgets = []core.JudgeBudget{budget} }
 }
 
 // TestQuestionsAreKeptByWhatTheyAreMadeFrom: a question that was made before is only the same where its action, its impacts, who is asked

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/kill"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
@@ -69,8 +70,8 @@ func TestKill(t *testing.T) {
 	}
 	h.now = h.now.Add(time.Second)
 	for name, given := range map[string]quorum.Given{
-		"by an operator":           killing(h, interlock.VerbReleaseKill, admission.KillID(stop), "olga"),
-		"of another stop":          killing(h, interlock.VerbReleaseKill, admission.KillID(ledger.HoldBody{}), "adam"),
+		"by an operator":           killing(h, interlock.VerbReleaseKill, containment.KillID(stop), "olga"),
+		"of another stop":          killing(h, interlock.VerbReleaseKill, containment.KillID(ledger.HoldBody{}), "adam"),
 		"as any other hold":        ordering(h, interlock.VerbClearHold, ledger.KillName, "", "adam"),
 		"of something else":        ordering(h, interlock.VerbReleaseKill, "all", "", "adam"),
 		"in a way that is unknown": killing(h, interlock.VerbKill, "softly", "olga"),
@@ -80,7 +81,7 @@ func TestKill(t *testing.T) {
 		}
 		goesOn(t, h, name, interlock.Halt)
 	}
-	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, admission.KillID(stop), "adam")); err != nil {
+	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, containment.KillID(stop), "adam")); err != nil {
 		t.Fatal(err)
 	}
 	goesOn(t, h, "released", interlock.Allow)
@@ -114,7 +115,7 @@ func TestEitherIsEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.now = h.now.Add(time.Second)
-	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, admission.KillID(stop), "adam")); err != nil {
+	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, containment.KillID(stop), "adam")); err != nil {
 		t.Fatal(err)
 	}
 	goesOn(t, h, "released", interlock.Allow)

@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
@@ -64,10 +65,10 @@ func TestAnObserverAsks(t *testing.T) {
 func TestAnObserversWishIsAnswered(t *testing.T) {
 	h := whereObserved(t)
 	asked := h.wish("meter")
-	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, admission.KillID(asked), "olga")); err == nil {
+	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, containment.KillID(asked), "olga")); err == nil {
 		t.Error("an operator declines it")
 	}
-	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, admission.KillID(asked), "adam")); err != nil {
+	if _, err := h.CarryOut(t.Context(), killing(h, interlock.VerbReleaseKill, containment.KillID(asked), "adam")); err != nil {
 		t.Fatal(err)
 	}
 	h.now = h.now.Add(time.Hour)

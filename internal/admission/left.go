@@ -24,7 +24,7 @@ func (a *Admission) left(p Case, standing ledger.Standing, d interlock.Decision,
 	if len(p.Recent) > 0 {
 		first := p
 		first.Recent = nil
-		alone := askedBy(p.under.Evaluate(first, standing, now))
+		alone := askedBy(Evaluate(&p.under.Evaluator, first, standing, now))
 		for rule := range asking {
 			if !alone[rule] {
 				return false

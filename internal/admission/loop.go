@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
@@ -28,7 +29,7 @@ func (e *executions) of(key string) *sync.Mutex {
 
 // executionOf names what is known of a requester's run.
 func executionOf(r interlock.Requester) ledger.Ref {
-	return key(ledger.Execution, ledger.ExecutionKey(r.Principal, r.Agent, r.Run))
+	return core.Key(ledger.Execution, ledger.ExecutionKey(r.Principal, r.Agent, r.Run))
 }
 
 // loop completes what a door says of a step with what is configured for the agent and what the execution has done.

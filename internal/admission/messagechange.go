@@ -1,10 +1,10 @@
 package admission
 
 import (
-	"slices"
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/messages"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
@@ -19,60 +19,50 @@ func (a *Admission) posted(p *Case, change *ledger.Change, standing ledger.Stand
 	if !d.Answer.Allowed() {
 		return a.returned(p, change, standing, d)
 	}
-	if known, there := standing.Message(o.m.ID); o.sends && there { // the same again
-		o.m, o.again = known, true
+	if known, there := standing.Message(o.M.ID); o.Sends && there { // the same again
+		o.M, o.Again = known, true
 		return nil
 	}
 	record := auditlog.MessageRecord{What: auditlog.MessageReceived}
-	if o.sends {
+	if o.Sends {
 		record.What = auditlog.MessageSent
-		o.attest()
-		o.m.Status, o.m.Sent, o.m.Until = interlock.MessageWaiting, now, now.Add(messageLives)
-		if o.m.Orchestration != "" {
-			t, _, fits := standing.Tally(ledger.RunTally(o.m.Orchestration)).Drive(o.m.From, o.m.To)
+		o.Attest()
+		o.M.Status, o.M.Sent, o.M.Until = interlock.MessageWaiting, now, now.Add(messages.MessageLives)
+		if o.M.Orchestration != "" {
+			t, _, fits := standing.Tally(ledger.RunTally(o.M.Orchestration)).Drive(o.M.From, o.M.To)
 			if fits {
 				t.Seq++
 				change.Writes = append(change.Writes, ledger.Rows(t)...)
 			}
 		}
-	} else if o.m.Status != interlock.MessageReceived {
-		o.m.Status, o.m.Received = interlock.MessageReceived, now
+	} else if o.M.Status != interlock.MessageReceived {
+		o.M.Status, o.M.Received = interlock.MessageReceived, now
 	}
-	record.Message = o.m.Message
-	change.Writes = append(change.Writes, ledger.Rows(o.m)...)
-	return a.append(change, interlock.EventMessage, p.Requester, "agent", record)
-}
-
-// attest has a message carry an attestation of its own, also where nothing is enforced and it was let through in spite of what it is.
-func (p *post) attest() {
-	if len(p.m.Steps) > 0 {
-		return
-	}
-	p.m.Steps = append(slices.Clone(p.before), interlock.StepAttestation{Step: p.step(), Agent: p.m.From, Message: p.m.ID,
-		Type: p.m.Type, Version: p.m.Version,
-		Content: p.m.Digest})
+	record.Message = o.M.Message
+	change.Writes = append(change.Writes, ledger.Rows(o.M)...)
+	return a.Append(change, interlock.EventMessage, p.Requester, "agent", record)
 }
 
 // returned records of a message that was not let through what was wrong with it. At tier 3 the first one in an orchestration ends what
 // follows in it: no message passes there any more.
 func (a *Admission) returned(p *Case, change *ledger.Change, standing ledger.Standing, d interlock.Decision) error {
 	o := p.post
-	if o.sends && o.taken > o.most {
-		return a.alarm(change, p.Requester, "message-cycle", "agents drive each other in a circle and may take no more turns; "+
-			decides(p.under.Rules.Runs())+" decides")
+	if o.Sends && o.Taken > o.Most {
+		return a.Raise(change, p.Requester, "message-cycle", "agents drive each other in a circle and may take no more turns; "+
+			messages.Decides(p.under.Rules.Runs())+" decides")
 	}
-	if o.wrong == nil || d.Mode != interlock.Enforcing {
+	if o.Wrong == nil || d.Mode != interlock.Enforcing {
 		return nil
 	}
-	record := auditlog.MessageRecord{What: auditlog.MessageRefused, Message: o.m.Message, Violation: o.wrong}
+	record := auditlog.MessageRecord{What: auditlog.MessageRefused, Message: o.M.Message, Violation: o.Wrong}
 	record.Message.Status = ""
-	if t := standing.Tally(ledger.RunTally(o.m.Orchestration)); a.tier() >= 3 && t.Halted == nil {
-		t.Seq, t.Halted, record.Halted = t.Seq+1, o.wrong, true
+	if t := standing.Tally(ledger.RunTally(o.M.Orchestration)); a.Tier() >= 3 && t.Halted == nil {
+		t.Seq, t.Halted, record.Halted = t.Seq+1, o.Wrong, true
 		change.Writes = append(change.Writes, ledger.Rows(t)...)
-		if err := a.alarm(change, p.Requester, "pipeline-halted", "no message passes any more in "+o.m.Orchestration+": a step of the agent "+
-			o.wrong.Agent+" is not built as it has to be"); err != nil {
+		if err := a.Raise(change, p.Requester, "pipeline-halted", "no message passes any more in "+o.M.Orchestration+": a step of the agent "+
+			o.Wrong.Agent+" is not built as it has to be"); err != nil {
 			return err
 		}
 	}
-	return a.append(change, interlock.EventMessage, p.Requester, "agent", record)
+	return a.Append(change, interlock.EventMessage, p.Requester, "agent", record)
 }

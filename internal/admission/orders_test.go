@@ -9,6 +9,12 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
+	"interlock/internal/admission/judging"
+	"interlock/internal/admission/pinning"
+	"interlock/internal/admission/runs"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
@@ -48,7 +54,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h := newHouse(t)
 		h.examine("sha256:aa", tool("read", "Reads."))
 		h.examine("sha256:aa", tool("read", "Reads everything."))
-		_, detail, err := admission.Approvable(h.standing(), "files.read")
+		_, detail, err := pinning.Approvable(h.standing(), "files.read")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +68,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	interlock.VerbSignTools: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		h.examine("sha256:aa", tool("read", "Reads."), tool("list", "Lists."))
-		_, detail, err := admission.Signable(h.standing(), "files")
+		_, detail, err := pinning.Signable(h.standing(), "files")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +82,11 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		h := newHouse(t, candidates)
 		return h, h.about(string(h.begin(noTouching).Ruleset), string(h.Rules().Digest()))
 	},
-	interlock.VerbAddOperator: ofPerson("nora", admission.OperatorTerms{Role: quorum.RoleAuditor, SSHKey: "key of nora"}),
-	interlock.VerbRevoke:      ofPerson("a-superadmin", admission.OperatorTerms{}),
+	interlock.VerbAddOperator: ofPerson("nora", governance.OperatorTerms{Role: quorum.RoleAuditor, SSHKey: "key of nora"}),
+	interlock.VerbRevoke:      ofPerson("a-superadmin", governance.OperatorTerms{}),
 	interlock.VerbAddAgent: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		detail, err := admission.Detail(admission.AgentTerms{Trust: interlock.TrustValidated, Token: admission.BindToken("hash")})
+		detail, err := governance.Detail(governance.AgentTerms{Trust: interlock.TrustValidated, Token: governance.BindToken("hash")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +98,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	},
 	interlock.VerbChangeOperator: func(t *testing.T) (*house, func(string) quorum.Given) { // of one's own, which every role may
 		h := newHouse(t)
-		detail, err := admission.Detail(admission.OperatorTerms{Enrolment: &interlock.Enrolment{Hash: "x", Expires: h.now.Add(time.Hour)}})
+		detail, err := governance.Detail(governance.OperatorTerms{Enrolment: &interlock.Enrolment{Hash: "x", Expires: h.now.Add(time.Hour)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,12 +106,12 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	},
 	interlock.VerbWeakKeys: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		return h, h.about(admission.WeakKeysSubject, admission.WeakKeysMay)
+		return h, h.about(core.WeakKeysSubject, core.WeakKeysMay)
 	},
 	interlock.VerbAdoptRules: func(t *testing.T) (*house, func(string) quorum.Given) {
 		own := map[string][]byte{"team.yaml": []byte(noTouching)}
 		h := newHouse(t, func(c *admission.Config) { c.Own = own })
-		digest, err := admission.DocumentsDigest(admission.Documents(own))
+		digest, err := governance.DocumentsDigest(governance.Documents(own))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,18 +122,18 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 			c.Grounds = func(string) (interlock.Digest, error) { return "sha256:01", nil }
 		})
 		return h, func(operator string) quorum.Given {
-			given := h.about("sha256:01", admission.GroundDetail("ours"))(operator)
+			given := h.about("sha256:01", judging.GroundDetail("ours"))(operator)
 			given.Aside = "ours"
 			return given
 		}
 	},
 	interlock.VerbAdoptSettings: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		detail, _, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`)}, public)
+		detail, _, err := governance.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`)}, public)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h, h.about(admission.SettingsSubject, detail)
+		return h, h.about(governance.SettingsSubject, detail)
 	},
 	interlock.VerbMend: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
@@ -156,11 +162,11 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	interlock.VerbTriage: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"},
-			admission.IncidentReport{Title: "a way past", Text: "as follows", Severity: "high"})
+			containment.IncidentReport{Title: "a way past", Text: "as follows", Severity: "high"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h, h.about(event, admission.TriageConfirmed)
+		return h, h.about(event, containment.TriageConfirmed)
 	},
 	interlock.VerbKill: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
@@ -172,7 +178,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h, h.about(interlock.KillSubject, admission.KillID(stop))
+		return h, h.about(interlock.KillSubject, containment.KillID(stop))
 	},
 	interlock.VerbTightenPhase: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
@@ -186,7 +192,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	},
 	interlock.VerbResetBreaker: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		if err := h.Tighten(t.Context(), admission.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude", Trigger: phase.TriggerCost,
+		if err := h.Tighten(t.Context(), containment.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude", Trigger: phase.TriggerCost,
 			Why: "it cost too much"}); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +205,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		if err != nil {
 			t.Fatal(err)
 		}
-		return h, h.about(run.ID, admission.ExtendDetail(time.Hour))
+		return h, h.about(run.ID, runs.ExtendDetail(time.Hour))
 	},
 	interlock.VerbSecond: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
@@ -215,7 +221,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	interlock.VerbRequest: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := council(t)
 		h.employ("another-admin", quorum.RoleAdmin)
-		detail, err := admission.Detail(admission.RequestTerms{Target: "on"})
+		detail, err := governance.Detail(governance.RequestTerms{Target: "on"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +264,7 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 func inPhase(p phase.Phase, detail string) func(t *testing.T) (*house, func(string) quorum.Given) {
 	return func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		if err := h.Tighten(t.Context(), admission.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: p,
+		if err := h.Tighten(t.Context(), containment.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: p,
 			Trigger: phase.TriggerSignal, Why: "an anomaly"}); err != nil {
 			t.Fatal(err)
 		}
@@ -282,10 +288,10 @@ func ofAgent(level string) func(t *testing.T) (*house, func(string) quorum.Given
 	}
 }
 
-func ofPerson(name string, terms admission.OperatorTerms) func(t *testing.T) (*house, func(string) quorum.Given) {
+func ofPerson(name string, terms governance.OperatorTerms) func(t *testing.T) (*house, func(string) quorum.Given) {
 	return func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		detail, err := admission.Detail(terms)
+		detail, err := governance.Detail(terms)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
@@ -32,13 +33,13 @@ func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.C
 	}
 	approved := false
 	for id, r := range standing.Requests {
-		if !pauses(r) || r.Requester.Agent != p.Requester.Agent || r.Requester.Principal != p.Requester.Principal ||
+		if !core.Pauses(r) || r.Requester.Agent != p.Requester.Agent || r.Requester.Principal != p.Requester.Principal ||
 			!now.Before(r.Expires) {
 			continue
 		}
 		// An approval that does not hold is no answer, whoever wrote the row.
 		answered := r.Status == interlock.RequestApproved &&
-			quorum.Recheck(r, standing.Operators, standing.Agents, a.config.Verify, now) == nil
+			quorum.Recheck(r, standing.Operators, standing.Agents, a.Config.Verify, now) == nil
 		pending := !answered && (r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved)
 		switch {
 		case r.Action == action && answered:
@@ -53,11 +54,6 @@ func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.C
 		other = ""
 	}
 	return other, own, nil
-}
-
-// pauses reports whether a request was opened for a step: those are stated intentions of a run.
-func pauses(r interlock.ApprovalRequest) bool {
-	return r.Kind() == interlock.KindHint && r.Requester.Run != ""
 }
 
 // smaller is the one of two ids that comes first, so that the same one is named each time; the second if the first is none or does

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/quorum"
 )
 
@@ -25,16 +25,16 @@ func TestFirstOperator(t *testing.T) {
 		"an agent has this name":     person("claude", quorum.RoleAdmin),
 		"belongs to operator olga":   {Name: "ada", Role: quorum.RoleAdmin, SSHKey: "key of olga"},
 	} {
-		if _, err := h.FirstOperator(t.Context(), operator, admission.SaidSettings{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := h.FirstOperator(t.Context(), operator, governance.SaidSettings{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := h.FirstOperator(t.Context(), person("ada", quorum.RoleAdmin), admission.SaidSettings{}); err != nil {
+	if _, err := h.FirstOperator(t.Context(), person("ada", quorum.RoleAdmin), governance.SaidSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	ada := person("ada", quorum.RoleAdmin)
 	for range 2 { // in office, and when she is gone
-		if _, err := h.FirstOperator(t.Context(), person("eve", quorum.RoleSuperadmin), admission.SaidSettings{}); err == nil ||
+		if _, err := h.FirstOperator(t.Context(), person("eve", quorum.RoleSuperadmin), governance.SaidSettings{}); err == nil ||
 			!strings.Contains(err.Error(), "somebody governs here already") {
 			t.Errorf("a second one: %v", err)
 		}
@@ -99,7 +99,7 @@ func TestOrdersAboutPeople(t *testing.T) {
 		!strings.Contains(err.Error(), "nobody would be left") {
 		t.Errorf("the last who governs: %v", err)
 	}
-	if got := admission.BindToken(""); got != "" {
+	if got := governance.BindToken(""); got != "" {
 		t.Errorf("no token is bound as %q", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -34,11 +35,11 @@ func atTier(t *testing.T, tier int) func(*admission.Config) {
 	return func(c *admission.Config) { c.Rules = set }
 }
 
-func system(to phase.Phase) admission.Tightening {
-	return admission.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: to, Trigger: phase.TriggerSignal, Why: "an anomaly"}
+func system(to phase.Phase) containment.Tightening {
+	return containment.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: to, Trigger: phase.TriggerSignal, Why: "an anomaly"}
 }
 
-func (h *house) tighten(t admission.Tightening) {
+func (h *house) tighten(t containment.Tightening) {
 	h.t.Helper()
 	if err := h.Tighten(h.t.Context(), t); err != nil {
 		h.t.Fatal(err)
@@ -85,7 +86,7 @@ func TestPhases(t *testing.T) {
 	if asked.Request == "" {
 		t.Fatalf("%+v", asked)
 	}
-	h.tighten(admission.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
 	if a := h.propose("ls"); a.Answer != interlock.Deny || rule(a) != "phase.isolated" || !strings.Contains(a.Decisive().Reason,
 		"phase A (alternate) on agent:claude since 2026-11-20T12:00:00Z: ") {
 		t.Errorf("isolated: %v %+v", a.Answer, a.Findings)
@@ -358,7 +359,7 @@ func TestSelfHealBounds(t *testing.T) {
 	spec.Covers(t, "EC-T3.3")
 	h := newHouse(t, atTier(t, 3))
 	h.employ("adam", quorum.RoleAdmin)
-	drift := admission.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"}
+	drift := containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"}
 	for n := range 4 {
 		h.Admission = again(t, h, sameRules(h))
 		h.tighten(drift)
@@ -418,7 +419,7 @@ func TestScopesOfPhases(t *testing.T) {
 			if !ok {
 				t.Fatal(on)
 			}
-			h.tighten(admission.Tightening{Scope: scope, Key: key, To: phase.Phase(to), Trigger: phase.TriggerSignal, Why: "an anomaly"})
+			h.tighten(containment.Tightening{Scope: scope, Key: key, To: phase.Phase(to), Trigger: phase.TriggerSignal, Why: "an anomaly"})
 		}
 		a := h.propose("touch a", func(p *admission.Case) { p.Requester.Agent = c.of })
 		if rule(a) != c.want {
@@ -443,7 +444,7 @@ func TestMachinesNeverLoosen(t *testing.T) {
 			before[name], _ = h.phaseOf(name)
 		}
 		scope, key, _ := ledger.Actors(rapid.SampledFrom(on).Draw(t, "on"))
-		want := admission.Tightening{Scope: scope, Key: key, To: rapid.SampledFrom(phase.Phases()).Draw(t, "to"),
+		want := containment.Tightening{Scope: scope, Key: key, To: rapid.SampledFrom(phase.Phases()).Draw(t, "to"),
 			Trigger: phase.TriggerSignal, Why: "an anomaly"}
 		if err := h.Tighten(h.t.Context(), want); err != nil {
 			t.Fatal(err)
@@ -458,7 +459,7 @@ func TestMachinesNeverLoosen(t *testing.T) {
 			}
 		}
 	})
-	if err := h.Tighten(t.Context(), admission.Tightening{Scope: "nobody", Key: "x", To: phase.Emergency}); codeOf(err) != interlock.CodeInvalid {
+	if err := h.Tighten(t.Context(), containment.Tightening{Scope: "nobody", Key: "x", To: phase.Emergency}); codeOf(err) != interlock.CodeInvalid {
 		t.Errorf("a scope that there is not: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/ledger"
 	"interlock/internal/store/storagetest"
 )
@@ -15,13 +16,13 @@ import (
 const identityA = interlock.Digest("sha256:aa")
 
 // lists examines a list of something else than tools, from the server called files.
-func (h *house) lists(of string, firstUse bool, definitions ...string) []admission.PinVerdict {
+func (h *house) lists(of string, firstUse bool, definitions ...string) []pinning.PinVerdict {
 	h.t.Helper()
 	raw := make([]json.RawMessage, len(definitions))
 	for i, d := range definitions {
 		raw[i] = json.RawMessage(d)
 	}
-	verdicts, err := h.Examine(h.t.Context(), admission.Listing{Server: "files", Identity: identityA, FirstUse: firstUse,
+	verdicts, err := h.Examine(h.t.Context(), pinning.Listing{Server: "files", Identity: identityA, FirstUse: firstUse,
 		Of: of, Definitions: raw})
 	if err != nil {
 		h.t.Fatal(err)
@@ -40,7 +41,7 @@ func (h *house) pinned(name string) interlock.Pin {
 
 func (h *house) take(uri, definition string) interlock.Upstream {
 	h.t.Helper()
-	by, err := h.Take(h.t.Context(), admission.Reading{Server: "files", Identity: identityA, URI: uri,
+	by, err := h.Take(h.t.Context(), pinning.Reading{Server: "files", Identity: identityA, URI: uri,
 		Definition: json.RawMessage(definition)})
 	if err != nil {
 		h.t.Fatal(err)
@@ -102,7 +103,7 @@ func TestPromptsAndTemplatesArePinnedAsToolsAre(t *testing.T) {
 // TestWhatBeginsToHaveAListIsNew: a server that had no prompts when it was first used can't get any trusted by offering them later.
 func TestWhatBeginsToHaveAListIsNew(t *testing.T) {
 	h := newHouse(t)
-	_, err := h.Examine(t.Context(), admission.Listing{Server: "files", Identity: identityA, FirstUse: true,
+	_, err := h.Examine(t.Context(), pinning.Listing{Server: "files", Identity: identityA, FirstUse: true,
 		Absent: []string{interlock.PinnedPrompt}, Definitions: []json.RawMessage{tool("read", "Reads.")}})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestWhatBeginsToHaveAListIsNew(t *testing.T) {
 		t.Errorf("a template that was there from the first is %s", got)
 	}
 	wary := newHouse(t)
-	if _, err := wary.Examine(t.Context(), admission.Listing{Server: "files", Identity: identityA}); err != nil {
+	if _, err := wary.Examine(t.Context(), pinning.Listing{Server: "files", Identity: identityA}); err != nil {
 		t.Fatal(err)
 	}
 	if got := why(wary.lists(interlock.PinnedPrompt, false, `{"name":"greet"}`)); got != "first" {
@@ -190,7 +191,7 @@ func TestResourcesThatSpeakToTheModel(t *testing.T) {
 	if got := h.reads(by); got != "pin.instructions" {
 		t.Errorf("it is denied by %q", got)
 	}
-	shown, err := h.Visible(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice"}, []admission.Target{
+	shown, err := h.Visible(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice"}, []pinning.Target{
 		{Upstream: by}, {Upstream: interlock.Upstream{Server: "files", Identity: identityA, Tool: "/resources/note://2", Definition: "sha256:x"}},
 		{Upstream: interlock.Upstream{Server: "files", Identity: identityA, Tool: "/resources/note://3"}}})
 	if err != nil || fmt.Sprint(shown) != "[false true false]" {
@@ -201,7 +202,7 @@ func TestResourcesThatSpeakToTheModel(t *testing.T) {
 // TestNoResourceIsTakenFromAServerThatMayNotBeUsed, and none beyond the bound: what has no pin is judged by its server.
 func TestNoResourceIsTakenFromAServerThatMayNotBeUsed(t *testing.T) {
 	h := newHouse(t)
-	if _, err := h.Examine(t.Context(), admission.Listing{Server: "files", Identity: identityA}); err != nil {
+	if _, err := h.Examine(t.Context(), pinning.Listing{Server: "files", Identity: identityA}); err != nil {
 		t.Fatal(err)
 	}
 	by := h.take("note://1", `{"uri":"note://1","name":"n"}`)
@@ -229,12 +230,12 @@ func TestWhatWasTakenAtFirstUseIsSignedInOneStep(t *testing.T) {
 	h.examine(identityA, tool("read", "Reads more."), tool("list", "Lists."))
 	names := []string{"", "list", "/prompts/greet", "/resources/note://1"}
 	for _, name := range names {
-		if p := h.pinned(name); !p.Unsigned() || !strings.HasSuffix(admission.PinSays(p), "not signed yet") {
-			t.Errorf("%q says %q", name, admission.PinSays(p))
+		if p := h.pinned(name); !p.Unsigned() || !strings.HasSuffix(pinning.PinSays(p), "not signed yet") {
+			t.Errorf("%q says %q", name, pinning.PinSays(p))
 		}
 	}
 	late := h.orderTools(interlock.VerbSignTools, "files", "", func(o *interlock.Order) {
-		_, o.Detail, _ = admission.Signable(h.standing(), "files")
+		_, o.Detail, _ = pinning.Signable(h.standing(), "files")
 		h.take("note://2", `{"uri":"note://2"}`)
 	})
 	if late == nil || !strings.Contains(late.Error(), "what is in use has changed since it was looked at") {
@@ -245,8 +246,8 @@ func TestWhatWasTakenAtFirstUseIsSignedInOneStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range append(names, "/resources/note://2") {
-		if p := h.pinned(name); p.By != "bob" || admission.PinSays(p) != "approved by bob" {
-			t.Errorf("%q says %q", name, admission.PinSays(p))
+		if p := h.pinned(name); p.By != "bob" || pinning.PinSays(p) != "approved by bob" {
+			t.Errorf("%q says %q", name, pinning.PinSays(p))
 		}
 	}
 	if p := h.pinned("read"); p.Status != interlock.PinQuarantined || p.By != "" {

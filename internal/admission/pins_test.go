@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
@@ -26,9 +27,9 @@ func tool(name, description string) json.RawMessage {
 }
 
 // examine lists tools from a server called files that is used for the first time.
-func (h *house) examine(identity interlock.Digest, tools ...json.RawMessage) []admission.PinVerdict {
+func (h *house) examine(identity interlock.Digest, tools ...json.RawMessage) []pinning.PinVerdict {
 	h.t.Helper()
-	verdicts, err := h.Examine(h.t.Context(), admission.Listing{Server: "files", Identity: identity, FirstUse: true, Definitions: tools})
+	verdicts, err := h.Examine(h.t.Context(), pinning.Listing{Server: "files", Identity: identity, FirstUse: true, Definitions: tools})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func (h *house) examine(identity interlock.Digest, tools ...json.RawMessage) []a
 }
 
 // why are the reasons of verdicts; nothing is approved without a digest.
-func why(verdicts []admission.PinVerdict) string {
+func why(verdicts []pinning.PinVerdict) string {
 	var words []string
 	for _, v := range verdicts {
 		word := string(v.Why)
@@ -52,11 +53,11 @@ func why(verdicts []admission.PinVerdict) string {
 }
 
 // call proposes a call of a tool as a verdict told of it, and says whether it is visible and by which rule it is denied.
-func (h *house) call(identity interlock.Digest, v admission.PinVerdict) (visible bool, rule string) {
+func (h *house) call(identity interlock.Digest, v pinning.PinVerdict) (visible bool, rule string) {
 	h.t.Helper()
 	upstream := interlock.Upstream{Server: "files", Identity: identity, Tool: v.Tool, Definition: v.Definition}
 	shown, err := h.Visible(h.t.Context(), interlock.Requester{Agent: "claude", Principal: "alice"},
-		[]admission.Target{{Name: "files." + v.Tool, Upstream: upstream}})
+		[]pinning.Target{{Name: "files." + v.Tool, Upstream: upstream}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func (h *house) call(identity interlock.Digest, v admission.PinVerdict) (visible
 	return shown[0], rule
 }
 
-func (h *house) want(identity interlock.Digest, v admission.PinVerdict, rule string) {
+func (h *house) want(identity interlock.Digest, v pinning.PinVerdict, rule string) {
 	h.t.Helper()
 	if visible, by := h.call(identity, v); visible != (rule == "") || by != rule {
 		h.t.Errorf("%s: visible %v, denied by %q; want %q", v.Tool, visible, by, rule)
@@ -92,9 +93,9 @@ func (h *house) orderTools(verb interlock.Verb, subject, reason string, edit ...
 	order := interlock.Order{ID: "ord_1", Verb: verb, Subject: subject, Reason: reason, Operator: "bob", At: h.now, Expires: h.now.Add(time.Minute)}
 	switch verb {
 	case interlock.VerbApproveTool:
-		_, order.Detail, err = admission.Approvable(standing, subject)
+		_, order.Detail, err = pinning.Approvable(standing, subject)
 	case interlock.VerbSignTools:
-		_, order.Detail, err = admission.Signable(standing, subject)
+		_, order.Detail, err = pinning.Signable(standing, subject)
 	}
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func TestAnotherServerIsQuarantined(t *testing.T) {
 	}
 	h.want("sha256:bb", moved[0], "pin.identity")
 	h.want("sha256:aa", old[0], "pin.identity")
-	resource := admission.PinVerdict{} // of a server, no tool
+	resource := pinning.PinVerdict{} // of a server, no tool
 	h.want("sha256:bb", resource, "pin.identity")
 	if err := h.orderTools(interlock.VerbApproveTool, "files", "moved to a new disk"); err != nil {
 		t.Fatal(err)
@@ -203,13 +204,13 @@ func TestAnotherServerIsQuarantined(t *testing.T) {
 
 func TestFirstUseNeedNotBeTrusted(t *testing.T) {
 	h := newHouse(t)
-	listing := admission.Listing{Server: "files", Identity: "sha256:aa", Definitions: []json.RawMessage{tool("read", "Reads.")}}
+	listing := pinning.Listing{Server: "files", Identity: "sha256:aa", Definitions: []json.RawMessage{tool("read", "Reads.")}}
 	verdicts, err := h.Examine(t.Context(), listing)
 	if err != nil || why(verdicts) != "first" {
 		t.Fatalf("%s, %v", why(verdicts), err)
 	}
 	h.want("sha256:aa", verdicts[0], "pin.first")
-	h.want("sha256:aa", admission.PinVerdict{Tool: "write", Definition: "sha256:01"}, "pin.unknown")
+	h.want("sha256:aa", pinning.PinVerdict{Tool: "write", Definition: "sha256:01"}, "pin.unknown")
 	listing.Definitions = append(listing.Definitions, tool("list", "Lists."))
 	if verdicts, err = h.Examine(t.Context(), listing); err != nil || why(verdicts) != "first first" {
 		t.Errorf("one more: %s, %v", why(verdicts), err)
@@ -227,7 +228,7 @@ func TestFirstUseNeedNotBeTrusted(t *testing.T) {
 
 func TestToolsThatSpeakToTheModelAreQuarantined(t *testing.T) {
 	h := newHouse(t)
-	if _, err := h.Examine(t.Context(), admission.Listing{Server: "mail", Identity: "sha256:cc", FirstUse: true,
+	if _, err := h.Examine(t.Context(), pinning.Listing{Server: "mail", Identity: "sha256:cc", FirstUse: true,
 		Definitions: []json.RawMessage{tool("send_email", "Sends.")}}); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func TestDefinitionsThatCannotBeRead(t *testing.T) {
 	if got := h.examine("sha256:aa", json.RawMessage(strings.Replace(big, "615", "614", 1))); why(got) != "changed" {
 		t.Errorf("another number: %s", why(got))
 	}
-	for _, bad := range []admission.Listing{{Identity: "sha256:aa"}, {Server: "a.b", Identity: "sha256:aa"}, {Server: "a"},
+	for _, bad := range []pinning.Listing{{Identity: "sha256:aa"}, {Server: "a.b", Identity: "sha256:aa"}, {Server: "a"},
 		{Server: strings.Repeat("a", 65), Identity: "x"}} {
 		if _, err := h.Examine(t.Context(), bad); err == nil {
 			t.Errorf("%+v is taken", bad)
@@ -285,11 +286,11 @@ func TestDefinitionsThatCannotBeRead(t *testing.T) {
 	for i := range 1100 {
 		many = append(many, tool(fmt.Sprint("t", i), "x"))
 	}
-	verdicts, err := h.Examine(t.Context(), admission.Listing{Server: "many", Identity: "sha256:aa", FirstUse: true, Definitions: many})
+	verdicts, err := h.Examine(t.Context(), pinning.Listing{Server: "many", Identity: "sha256:aa", FirstUse: true, Definitions: many})
 	if err != nil || strings.Count(why(verdicts), "approved") != 1024 || verdicts[1099].Why != interlock.PinUnreadable {
 		t.Errorf("of too many %d are approved, %v", strings.Count(why(verdicts), "approved"), err)
 	}
-	h.want("sha256:aa", admission.PinVerdict{Tool: "t1099", Definition: "sha256:01"}, "pin.unknown")
+	h.want("sha256:aa", pinning.PinVerdict{Tool: "t1099", Definition: "sha256:01"}, "pin.unknown")
 }
 
 func TestOrdersAboutTools(t *testing.T) {
@@ -311,7 +312,7 @@ func TestOrdersAboutTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pins, _, err := admission.Approvable(standing, "files")
+	pins, _, err := pinning.Approvable(standing, "files")
 	var names []string
 	for _, p := range pins {
 		names = append(names, p.Tool)
@@ -381,7 +382,7 @@ func TestNothingIsShownUnrecorded(t *testing.T) {
 		return ledger.Receipt{}, errors.New("disk on fire")
 	}
 	verdicts, err := h.Examine(t.Context(),
-		admission.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: []json.RawMessage{tool("read", "Reads.")}})
+		pinning.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: []json.RawMessage{tool("read", "Reads.")}})
 	if err == nil || verdicts != nil {
 		t.Errorf("%v, %v", verdicts, err)
 	}

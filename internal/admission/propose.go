@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/auditlog"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
@@ -25,32 +29,32 @@ func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.P
 }
 
 func (a *Admission) propose(ctx context.Context, p Case) (answer interlock.Answer) {
-	began := a.config.Now()
-	defer a.observed(&p.Proposal, &answer)()
-	defer func() { a.pulse.beat(a.config.Now().Sub(began)) }()
+	began := a.Config.Now()
+	defer a.Observed(&p.Proposal, &answer)()
+	defer func() { a.Pulse.Beat(a.Config.Now().Sub(began)) }()
 	defer func() {
 		if r := recover(); r != nil {
-			a.pulse.failed.Add(1)
+			a.Pulse.Failed.Add(1)
 			answer = a.failed(p.Proposal, "internal", "the decision failed on a defect", fmt.Errorf("panic: %v", r))
 		}
 	}()
 	if err := validate(p); err != nil {
-		return a.refused(ctx, p.Proposal, err)
+		return a.Refused(ctx, p.Proposal, err)
 	}
 	var err error
-	if p.under, err = a.inForce(ctx); err != nil {
-		return a.failed(p.Proposal, code(err), reason(err), err)
+	if p.under, err = a.InForce(ctx); err != nil {
+		return a.failed(p.Proposal, core.Code(err), core.Reason(err), err)
 	}
 	if earlier, found := a.repeated(ctx, p); found {
 		return earlier
 	}
 	answer, fresh, err := a.decide(ctx, p)
 	if err != nil {
-		a.pulse.fails(ctx, err)
-		return a.failed(p.Proposal, code(err), reason(err), err)
+		a.Pulse.Fails(ctx, err)
+		return a.failed(p.Proposal, core.Code(err), core.Reason(err), err)
 	}
 	if fresh != nil { // only now is there a challenge to answer
-		answer.Channels = a.tell(ctx, *fresh)
+		answer.Channels = a.Tell(ctx, *fresh)
 	}
 	return answer
 }
@@ -64,8 +68,8 @@ func validate(p Case) error {
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "is missing for kind %s", p.Action.Kind)
 	case !p.Action.Kind.TakesObject() && len(p.Action.Arguments) > 0: // which nothing would look at
 		return interlock.Errorf(interlock.CodeInvalid, "/action/arguments", "kind %s takes input, a string", p.Action.Kind)
-	case checkAgent(p.Requester, "every action has an agent") != nil:
-		return checkAgent(p.Requester, "every action has an agent")
+	case core.CheckAgent(p.Requester, "every action has an agent") != nil:
+		return core.CheckAgent(p.Requester, "every action has an agent")
 	case interlock.CheckUses(p.Uses) != nil:
 		return interlock.CheckUses(p.Uses)
 	case p.post == nil && (p.Action.Tool == interlock.ToolMessageSend || p.Action.Tool == interlock.ToolMessageReceive):
@@ -78,9 +82,9 @@ func validate(p Case) error {
 
 // decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
 // the challenge it has opened, if any.
-func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *issued, err error) {
-	said, also := p.Loop, slices.Concat(alsoRead(p), recentOf(p), p.post.refs())
-	var g ground
+func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *core.Issued, err error) {
+	said, also := p.Loop, slices.Concat(alsoRead(p), recentOf(p), p.post.Refs())
+	var g core.DecisionRows
 	var last shadowed
 	who := p.Requester // as the door names it
 	if said != nil {
@@ -90,33 +94,33 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		defer steps.Unlock()
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
-	read := p.under.analyse(&p)
+	read := analysed(&p.under.Evaluator, &p)
 	asked, heard := a.remembered(&p, read)
 	also = append(also, heard...)
-	on := func(ctx context.Context, load loader) (_ ground, err error) {
+	on := func(ctx context.Context, load core.LoadRows) (_ core.DecisionRows, err error) {
 		if g, err = a.groundBeside(ctx, load, &p, who, read, also...); err == nil {
 			err = a.extendUses(ctx, load, &g, &p, read.Impacts)
 		}
 		return g, err
 	}
 	build := func(standing ledger.Standing) (ledger.Change, error) {
-		now := a.config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
+		now := a.Config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
 		if err := a.know(&p, who, said, &g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
-		p.judging.recall(asked, g.judged, now)
+		p.judging.Recall(asked, g.Judged, now)
 		if err := p.lookedAt(&g, standing, now); err != nil {
 			return ledger.Change{}, err
 		}
-		standing, uncounted := a.counted(standing, p.Requester, now)
+		standing, uncounted := a.ProvenStanding(standing, p.Requester, now)
 		begun, over, err := a.continued(ctx, p, standing, now)
 		if err != nil {
 			return ledger.Change{}, err
 		}
-		if p.stop, _ = a.killed(&standing, now); p.stop.Scope != "" {
+		if p.stop, _ = a.KilledIn(&standing, now); p.stop.Scope != "" {
 			_ = a.BothKilled(ctx) // what fails here is tried again with the next action, and this one is stopped anyway
 		}
-		p.first = p.under.firstUse(&p, standing, read.Impacts, now)
+		p.first = firstUseOf(&p.under.Evaluator, &p, standing, read.Impacts, now)
 		made, invalid, err := a.evaluate(ctx, &p, read, begun, now)
 		if err != nil {
 			return ledger.Change{}, err
@@ -127,7 +131,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		decision := made.Decision
 		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
 		answer = interlock.Answer{Decision: decision}
-		p.agent, p.tree = made.snapshot.Agent, treeOf(p.Requester, standing)
+		p.agent, p.tree = made.snapshot.Agent, core.TreeOf(p.Requester, standing)
 		a.becomes(&p, decision, standing, over, now)
 		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
@@ -136,15 +140,15 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			answer.Gateway = true
 		}
 		answer.Uses, answer.Decided = p.takes(), now
-		shown := a.redacted(p.Proposal)
+		shown := a.Redacted(p.Proposal)
 		change, opened, err := a.change(ctx, p, shown, standing, made, now, &answer)
 		if err == nil && opened {
-			err = a.clearAway(ctx, &change, now)
+			err = a.ClearAway(ctx, &change, now)
 		}
 		if err != nil {
 			return change, err
 		}
-		if err := a.wentOn(&change, besides(passedBy(p.Requester, false, standing, now), answer.Request), now); err != nil {
+		if err := a.WentOn(&change, core.Besides(core.PassedBy(p.Requester, false, standing, now), answer.Request), now); err != nil {
 			return change, err
 		}
 		p.spend(&change)
@@ -167,7 +171,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
 		}
 		if said != nil {
-			row, err := did(g.done, who, *said, p.Action, answer.Decision, p.under.counters, now)
+			row, err := did(g.Done, who, *said, p.Action, answer.Decision, p.under.Counters, now)
 			if err != nil {
 				return change, err
 			}
@@ -178,12 +182,12 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		}
 		return change, a.alert(&change, p.Requester, invalid)
 	}
-	receipt, err := a.commitOn(ctx, true, on, build)
+	receipt, err := a.CommitOn(ctx, true, on, build)
 	for moved := false; ; {
-		if moved = p.objects(err) || a.healed(ctx, &p, err); !moved && !a.consult(ctx, p.Requester, &p.judging, err) {
+		if moved = p.objects(err) || a.healed(ctx, &p, err); !moved && !a.Consult(ctx, p.Requester, &p.judging, err) {
 			break
 		}
-		receipt, err = a.commitOn(ctx, !moved, on, build) // after asking a judge mostly nothing has
+		receipt, err = a.CommitOn(ctx, !moved, on, build) // after asking a judge mostly nothing has
 	}
 	if errors.Is(err, errUnsure) {
 		return answer, nil, nil
@@ -196,7 +200,7 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	}
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	a.warn(ctx, &p, receipt.Left, last.at)
-	a.owing.look(&p.judging)
+	a.Owing.Look(&p.judging)
 	a.pauseOver(ctx, &p, last.at)
 	a.overseeSoon(ctx, &p, last.at)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
@@ -214,9 +218,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 // that lost a race repeats the decision and not what is slow.
 func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
 	now time.Time) (decision evaluation, invalid, err error) {
-	letter := p.post.objects(a, p.under, &standing, now)
+	letter := p.post.Objects(a.Messages, p.under, &standing, now)
 	judge := func(limits []interlock.Finding) evaluation {
-		return p.under.judge(p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects,
+		return judgeCase(&p.under.Evaluator, p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects,
 			p.beside(analysis, standing, now), limits), now)
 	}
 	if err = a.budgets(ctx, p, standing, now); err != nil {
@@ -232,14 +236,14 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 	}
 	if len(own) > 0 {
 		p.View.Written = own
-		analysis = p.under.analyse(p)
+		analysis = analysed(&p.under.Evaluator, p)
 		decision = judge(nil)
 	}
 	if p.View.Fetched, err = a.fetchedBefore(ctx, p, analysis, now); err != nil {
 		return decision, nil, err
 	}
 	if len(p.View.Fetched) > 0 {
-		analysis = p.under.analyse(p)
+		analysis = analysed(&p.under.Evaluator, p)
 		decision = judge(nil)
 	}
 	told, err := a.told(ctx, p, decision.Decision, now)
@@ -251,7 +255,7 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 		decision = judge(nil)
 	}
 	for decision.Approval != "" {
-		err := a.recheck(ctx, standing.Requests[decision.Approval], standing, now)
+		err := a.Recheck(ctx, standing.Requests[decision.Approval], standing, now)
 		if err == nil {
 			break
 		}
@@ -271,15 +275,15 @@ func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analy
 
 // alert adds to a change the event that says an approval in the store does not hold.
 func (a *Admission) alert(change *ledger.Change, r interlock.Requester, invalid error) error {
-	code, message := "approval-invalid", "an approval in the store does not count: "+reason(invalid)
-	if order := (unproved{}); errors.As(invalid, &order) {
+	code, message := "approval-invalid", "an approval in the store does not count: "+core.Reason(invalid)
+	if order := (core.Unproved{}); errors.As(invalid, &order) {
 		code, message = "suppression-invalid", "a suppression in the store does not count: "
-		if order.verb == interlock.VerbGrant {
+		if order.Verb == interlock.VerbGrant {
 			code, message = "grant-invalid", "a standing grant in the store does not count: "
 		}
-		message += reason(invalid)
+		message += core.Reason(invalid)
 	}
-	return a.alarm(change, r, code, message)
+	return a.Raise(change, r, code, message)
 }
 
 func without(requests map[string]interlock.ApprovalRequest, id string) map[string]interlock.ApprovalRequest {
@@ -314,33 +318,33 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			return change, false, err
 		}
 		if answer.Request = id; open != nil {
-			if err := a.seatCouncil(ctx, open, standing.Agents); err != nil {
+			if err := a.SeatCouncil(ctx, open, standing.Agents); err != nil {
 				return change, false, err
 			}
 			change.Writes, opened = append(ledger.Rows(*open), p.first.asked(open)...), true
 		}
 	}
-	recorded := a.redactedDecision(d)
+	recorded := a.RedactedDecision(d)
 	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: p.Recent, At: now,
 		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
-		Trust: p.under.trustOf(p.Requester, standing, now), Pin: pinOf(standing, p.Upstream),
+		Trust: p.under.TrustOf(p.Requester, standing, now), Pin: pinning.PinOf(standing, p.Upstream),
 		Judgments: made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run,
-		Accountable: p.under.accountable(p.Requester, standing)}
-	if block, blocked := blockOf(standing, p.Requester); blocked {
+		Accountable: p.under.Accountable(p.Requester, standing)}
+	if block, blocked := core.BlockOf(standing, p.Requester); blocked {
 		record.Block = block.ID
 	}
-	for _, order := range suppressionsOf(standing, p.Requester, now) {
+	for _, order := range core.SuppressionsOf(standing, p.Requester, now) {
 		record.Orders = append(record.Orders, order.ID)
 	}
-	for _, grant := range grantsOf(standing, p.Requester, p.under.Rules.Digest(), now) {
+	for _, grant := range governance.GrantsOf(standing, p.Requester, p.under.Rules.Digest(), now) {
 		record.Grants = append(record.Grants, grant.ID)
 	}
 	payload, err := record.Payload()
 	if err != nil {
 		return change, false, fmt.Errorf("encoding the decision: %w", err)
 	}
-	draft, err := a.draft(eventType(d), p.Requester, "agent", payload)
+	draft, err := a.Draft(eventType(d), p.Requester, "agent", payload)
 	if err != nil {
 		return change, false, err
 	}
@@ -350,7 +354,7 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 	if made.limited, err = a.asRead(ctx, &p, now); err != nil {
 		return change, false, err
 	}
-	if err := a.keepInputs(&change, &draft, p.under.manifest, p.Action, shown.Action, &made, recorded); err != nil {
+	if err := a.keepInputs(&change, &draft, p.under.Manifest, p.Action, shown.Action, &made, recorded); err != nil {
 		return change, false, err
 	}
 	change.Events = []ledger.Draft{draft}
@@ -362,11 +366,11 @@ func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal
 			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
 			At: now})...)
 	}
-	change.Writes = append(change.Writes, a.judged(&p.judging, now)...)
+	change.Writes = append(change.Writes, a.Judged(&p.judging, now)...)
 	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)
 	if p.Requester.Run != "" {
 		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
-			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: runOf(p.Requester), Action: past})...)
+			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: core.RunOf(p.Requester), Action: past})...)
 		}
 	}
 	return change, opened, nil
@@ -397,18 +401,18 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	if id := joined(p.Requester, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
 		return id, nil, nil // a paused agent opens no further questions
 	}
-	id, err := a.random(6)
+	id, err := a.Random(6)
 	if err != nil {
 		return "", nil, err
 	}
-	nonce, err := a.random(16)
+	nonce, err := a.Random(16)
 	if err != nil {
 		return "", nil, err
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
-		Nonce: nonce, Created: now, Expires: now.Add(a.config.ApprovalTTL), Display: Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of, Judged: p.judging.said}
-	if within, level, timed := p.under.review(d); timed {
+		Nonce: nonce, Created: now, Expires: now.Add(a.Config.ApprovalTTL), Display: core.Display(shown.Action),
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of, Judged: p.judging.Said}
+	if within, level, timed := containment.ReviewOf(p.under, d); timed {
 		request.Expires, request.Review = now.Add(within), level
 	}
 	for _, o := range d.Obligations {
@@ -423,51 +427,19 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	return request.ID, &request, nil
 }
 
-// Refuse records that input was refused before it became an action, and returns the refusal a door answers with.
-func (a *Admission) Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer {
-	return a.refused(ctx, interlock.Proposal{Requester: r, Door: door}, cause)
-}
-
-func (a *Admission) refused(ctx context.Context, p interlock.Proposal, cause error) interlock.Answer {
-	answer := interlock.Refusal(code(cause), reason(cause))
-	if p.Requester.Agent == "" {
-		p.Requester.Agent = interlock.NoName
-	}
-	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "agent",
-		auditlog.RefusalRecord{Door: p.Door, Code: code(cause), Reason: reason(cause)})
-	if err == nil {
-		answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
-	}
-	return answer
-}
-
 // failed is the one exit for errors on the way to a decision. It tries to leave an event; where the store itself is what
 // failed, the answer is all there is.
 func (a *Admission) failed(p interlock.Proposal, code, reason string, cause error) interlock.Answer {
 	answer := interlock.Refusal(code, reason)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	receipt, err := a.event(ctx, interlock.EventRefusal, p.Requester, "system",
+	receipt, err := a.Event(ctx, interlock.EventRefusal, p.Requester, "system",
 		auditlog.RefusalRecord{Door: p.Door, Code: code, Reason: reason})
 	if err == nil {
 		answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
 	}
-	if a.config.Alert != nil {
-		a.config.Alert("decision-failed", cause.Error())
+	if a.Config.Alert != nil {
+		a.Config.Alert("decision-failed", cause.Error())
 	}
 	return answer
-}
-
-// event commits one event that spends nothing and depends on nothing.
-func (a *Admission) event(ctx context.Context, kind interlock.EventType, r interlock.Requester, role string,
-	record auditlog.Record) (ledger.Receipt, error) {
-	payload, err := record.Payload()
-	if err != nil {
-		return ledger.Receipt{}, err
-	}
-	draft, err := a.draft(kind, r, role, payload)
-	if err != nil {
-		return ledger.Receipt{}, err
-	}
-	return a.config.Store.Commit(ctx, ledger.Change{Events: []ledger.Draft{draft}})
 }

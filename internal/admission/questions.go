@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -20,7 +21,7 @@ func asks(d interlock.Decision) bool {
 // are asked too often say yes. The same question asked again joins the one that waits and is no new one.
 func (a *Admission) questions(ctx context.Context, p Case, standing ledger.Standing, d interlock.Decision,
 	now time.Time) ([]interlock.Finding, error) {
-	if a.config.MaxQuestions <= 0 || !asks(d) || p.Loop != nil && p.Loop.Verifying != "" || joined(p.Requester, standing, d, now) != "" {
+	if a.Config.MaxQuestions <= 0 || !asks(d) || p.Loop != nil && p.Loop.Verifying != "" || joined(p.Requester, standing, d, now) != "" {
 		return nil, nil
 	}
 	waiting := 0
@@ -30,9 +31,9 @@ func (a *Admission) questions(ctx context.Context, p Case, standing ledger.Stand
 			waiting++
 		}
 	}
-	asked, err := a.config.Store.Count(ctx, under(ledger.Request, ledger.By(p.Requester.Agent, p.Requester.Principal)),
-		ledger.From(now.Add(-asksWithin).UnixNano()+1, a.config.MaxQuestions))
-	if err != nil || max(waiting, asked) < a.config.MaxQuestions {
+	asked, err := a.Config.Store.Count(ctx, core.Under(ledger.Request, ledger.By(p.Requester.Agent, p.Requester.Principal)),
+		ledger.From(now.Add(-asksWithin).UnixNano()+1, a.Config.MaxQuestions))
+	if err != nil || max(waiting, asked) < a.Config.MaxQuestions {
 		return nil, err
 	}
 	return []interlock.Finding{{Gate: "limit", Rule: "limit.questions", Layer: 3, Verdict: interlock.Deny,

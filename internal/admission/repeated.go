@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
-	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
 
@@ -37,19 +38,19 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if err != nil {
 		return interlock.Answer{}, false
 	}
-	call, found, err := a.findCall(ctx, p.Requester, digest)
+	call, found, err := a.FindCall(ctx, p.Requester, digest)
 	if err != nil || !found || call.Action != digest || call.Outcome != "" {
 		return interlock.Answer{}, false
 	}
-	now := a.config.Now()
+	now := a.Config.Now()
 	// The same id asked again gets the same answer, but one yes is one allow: who asks again can't prove that the first never
 	// arrived. Only a harness that shows one call to its hooks twice, by two events, hears it twice.
-	if spent(call) && (p.Event == "" || len(call.Events) != 1) {
+	if core.Spent(call) && (p.Event == "" || len(call.Events) != 1) {
 		return interlock.Answer{}, false
 	}
-	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && !spent(call)
-	if seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != p.under.Rules.Digest() ||
-		call.Decision.Mode != a.config.Mode {
+	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && !core.Spent(call)
+	if core.Seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != p.under.Rules.Digest() ||
+		call.Decision.Mode != a.Config.Mode {
 		return interlock.Answer{}, false
 	}
 	if able := p.Sandboxed || p.Handover.Boxes(); call.Decision.Owes(interlock.ObligationSandbox) &&
@@ -59,23 +60,23 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	if call.Gateway && p.Handover != interlock.HandoverGateway {
 		return interlock.Answer{}, false // a question is left to the gateway only where this event, too, was seen to go there
 	}
-	ground, err := a.groundOf(ctx, a.config.Store.Load, p.Requester, alsoRead(p)...)
+	ground, err := a.GroundOf(ctx, a.Config.Store.Load, p.Requester, alsoRead(p)...)
 	standing := ground.Standing
 	if err != nil {
 		return interlock.Answer{}, false
 	}
-	if _, any := a.killed(&standing, now); any {
+	if _, any := a.KilledIn(&standing, now); any {
 		return interlock.Answer{}, false // no permit is given again while everything is stopped
 	}
-	for _, h := range holdsOver(standing, owned(p.Requester, standing), now) {
+	for _, h := range core.HoldsOver(standing, core.Owned(p.Requester, standing), now) {
 		if !h.Since.Before(call.At) {
 			return interlock.Answer{}, false // what it was told before was under another phase
 		}
 	}
-	if _, blocked := blockOf(standing, owned(p.Requester, standing)); blocked {
+	if _, blocked := core.BlockOf(standing, core.Owned(p.Requester, standing)); blocked {
 		return interlock.Answer{}, false // whatever it was told before
 	}
-	if snapshot := (interlock.Snapshot{Upstream: p.Upstream, Pin: pinOf(standing, p.Upstream)}); len(gate.Pin(nil, snapshot,
+	if snapshot := (interlock.Snapshot{Upstream: p.Upstream, Pin: pinning.PinOf(standing, p.Upstream)}); len(gate.Pin(nil, snapshot,
 		p.Action, impact.Analysis{})) > 0 {
 		return interlock.Answer{}, false
 	}
@@ -84,13 +85,13 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 			return interlock.Answer{}, false
 		}
 	}
-	if spent(call) {
-		if err := a.heardAgain(ctx, call.EventID); err != nil {
+	if core.Spent(call) {
+		if err := a.HeardAgain(ctx, call.EventID); err != nil {
 			return interlock.Answer{}, false
 		}
 	}
-	if !seen(call.Events, p.Event) {
-		if err := a.seeCall(ctx, call.EventID, p.Event); err != nil {
+	if !core.Seen(call.Events, p.Event) {
+		if err := a.SeeCall(ctx, call.EventID, p.Event); err != nil {
 			return interlock.Answer{}, false
 		}
 	}
@@ -102,23 +103,9 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 	return answer, true
 }
 
-// spent reports whether an operator's yes was used up for a call.
-func spent(call ledger.CallBody) bool {
-	return call.Decision.Approval != "" || call.Decision.Grant != ""
-}
-
 func lackedSandbox(d interlock.Decision) bool {
 	for _, f := range d.Findings {
 		if f.Rule == "sandbox.needed" {
-			return true
-		}
-	}
-	return false
-}
-
-func seen(events []string, event string) bool {
-	for _, e := range events {
-		if e == event {
 			return true
 		}
 	}

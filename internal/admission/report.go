@@ -7,12 +7,11 @@ import (
 	"slices"
 
 	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
-
-// maxDetail bounds what of a tool's own account of itself is recorded, in bytes.
-const maxDetail = 2048
 
 // Report records what executing an action did. A call that ran although nobody judged it, or although the answer was no,
 // is recorded as an alert: the door around it leaks.
@@ -27,7 +26,7 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 	default:
 		return interlock.Errorf(interlock.CodeInvalid, "/outcome", "is not known; name success, failure, skipped or unknown")
 	}
-	if err := checkAgent(r, ""); err != nil {
+	if err := core.CheckAgent(r, ""); err != nil {
 		return err
 	}
 	if err := interlock.CheckUses(o.Uses); err != nil {
@@ -41,8 +40,8 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 		return err
 	}
 	event := eventOf(call, found)
-	err = a.retold(ctx, func() (*attesting, error) { return a.attesting(ctx, r, event, o.Status, m != nil) },
-		func(at *attesting) error { return a.reportOf(ctx, r, o, m, call, found, at) })
+	err = a.Retold(ctx, func() (*runs.Attesting, error) { return a.Attesting(ctx, r, event, o.Status, m != nil) },
+		func(at *runs.Attesting) error { return a.reportOf(ctx, r, o, m, call, found, at) })
 	if err != nil {
 		return err
 	}
@@ -57,10 +56,10 @@ var errAnothers = interlock.Errorf(interlock.CodeUnauthorized, "/event_id", "is 
 // undone would believe that it ran, or did not.
 func (a *Admission) forged(ctx context.Context, r interlock.Requester) error {
 	var change ledger.Change
-	if err := a.alarm(&change, r, "outcome-forged", "it tells of what became of another agent's action; that was refused"); err != nil {
+	if err := a.Raise(&change, r, "outcome-forged", "it tells of what became of another agent's action; that was refused"); err != nil {
 		return err
 	}
-	if _, err := a.config.Store.Commit(ctx, change); err != nil {
+	if _, err := a.Config.Store.Commit(ctx, change); err != nil {
 		return err
 	}
 	return errAnothers
@@ -76,8 +75,8 @@ func eventOf(call ledger.CallBody, found bool) string {
 
 // reportOf records an outcome whose call was looked for.
 func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o interlock.Outcome, m *interlock.Measured, call ledger.CallBody,
-	found bool, at *attesting) error {
-	draft, alert, err := a.outcome(r, o, call, found, m != nil, at.tools()...)
+	found bool, at *runs.Attesting) error {
+	draft, alert, err := a.outcome(r, o, call, found, m != nil, at.Tools()...)
 	if err != nil {
 		return err
 	}
@@ -97,14 +96,14 @@ func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o inter
 			return err
 		}
 	}
-	for range maxTellings { // what it ends may be spent, run out or be told otherwise at this moment
+	for range core.MaxTellings { // what it ends may be spent, run out or be told otherwise at this moment
 		change := ledger.Change{Events: slices.Clone(plain.Events), Writes: slices.Clone(plain.Writes)}
 		change.Writes = append(change.Writes, learned...)
-		at.into(&change)
+		at.Into(&change)
 		if alert == ranOutside {
 			change.Spends = a.unspent(ctx, call.Decision.Approval)
 		}
-		if err := a.settleOutcome(ctx, &change, call, o.Status); err != nil {
+		if err := a.SettleOutcome(ctx, &change, call, o.Status); err != nil {
 			return err
 		}
 		settled := copied(change)
@@ -114,18 +113,15 @@ func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o inter
 			}
 		}
 		if err = a.commitSettled(ctx, change, settled, alert); !errors.Is(err, ledger.ErrConflict) {
-			return errors.Join(err, a.probed(ctx, r, call.Decision, o.Status))
+			return errors.Join(err, a.Probed(ctx, r, call.Decision, o.Status))
 		}
 		if at != nil {
 			return err // the run may be what has moved
 		}
 	}
 	// how it ended is recorded in any case
-	return errors.Join(a.commitOutcome(ctx, plain, alert), a.probed(ctx, r, call.Decision, o.Status))
+	return errors.Join(a.commitOutcome(ctx, plain, alert), a.Probed(ctx, r, call.Decision, o.Status))
 }
-
-// maxTellings bounds how often an outcome is committed anew because what it ends has moved.
-const maxTellings = 5
 
 // ranOutside is the alert about an action that was to be handed over to `interlock exec`, and was run by itself.
 const ranOutside = "ran outside the sandbox that it needed"
@@ -161,7 +157,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	for _, c := range ended {
 		c.Outcome.Event = c.Answer.Event
 		call := ledger.CallBody{Decision: c.Answer.Decision, EventID: c.Answer.Event}
-		at, err := a.attesting(ctx, c.Requester, c.Answer.Event, c.Outcome.Status, true)
+		at, err := a.Attesting(ctx, c.Requester, c.Answer.Event, c.Outcome.Status, true)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -199,7 +195,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 		failed = errors.Join(failed, <-alerted)
 	}
 	for _, c := range ended {
-		failed = errors.Join(failed, a.probed(ctx, c.Requester, c.Answer.Decision, c.Outcome.Status))
+		failed = errors.Join(failed, a.Probed(ctx, c.Requester, c.Answer.Decision, c.Outcome.Status))
 	}
 	return failed
 }
@@ -209,10 +205,10 @@ func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call led
 	found, carried bool, attests ...string) (ledger.Draft, string, error) {
 	record := auditlog.OutcomeRecord{Outcome: o, Attests: attests, Carried: carried}
 	record.Outcome.Anywhere = ""
-	record.Outcome.Detail = bounded(a.redact(bounded(o.Detail, 4*maxDetail)), maxDetail)
+	record.Outcome.Detail = core.Bounded(a.Redact(core.Bounded(o.Detail, 4*core.MaxDetail)), core.MaxDetail)
 	record.Outcome.Effects = slices.Clone(o.Effects)
 	for i := range record.Outcome.Effects {
-		record.Outcome.Effects[i].Path = a.redact(record.Outcome.Effects[i].Path)
+		record.Outcome.Effects[i].Path = a.Redact(record.Outcome.Effects[i].Path)
 	}
 	kind := interlock.EventOutcome
 	if found {
@@ -232,17 +228,17 @@ func (a *Admission) outcome(r interlock.Requester, o interlock.Outcome, call led
 	if err != nil {
 		return ledger.Draft{}, "", fmt.Errorf("encoding the outcome: %w", err)
 	}
-	draft, err := a.draft(kind, r, "agent", payload)
+	draft, err := a.Draft(kind, r, "agent", payload)
 	return draft, record.Alert, err
 }
 
 func (a *Admission) commitOutcome(ctx context.Context, change ledger.Change, alert string) error {
-	if _, err := a.config.Store.Commit(ctx, change); err != nil {
+	if _, err := a.Config.Store.Commit(ctx, change); err != nil {
 		return err
 	}
 	a.endings.recorded(&change)
-	if alert != "" && a.config.Alert != nil {
-		a.config.Alert("outcome", "an action "+alert)
+	if alert != "" && a.Config.Alert != nil {
+		a.Config.Alert("outcome", "an action "+alert)
 	}
 	return nil
 }
@@ -251,9 +247,9 @@ func (a *Admission) commitOutcome(ctx context.Context, change ledger.Change, ale
 func (a *Admission) call(ctx context.Context, r interlock.Requester,
 	o interlock.Outcome) (call ledger.CallBody, found bool, err error) {
 	if o.Action != "" || r.Call != "" {
-		call, found, err = a.findCall(ctx, r, o.Action)
+		call, found, err = a.FindCall(ctx, r, o.Action)
 		if err == nil && !found && r.Call != "" && o.Anywhere != "" {
-			call, found, err = a.findCall(ctx, r, "")
+			call, found, err = a.FindCall(ctx, r, "")
 			found = found && call.Anywhere == o.Anywhere
 		}
 		if err != nil || found && (o.Event == "" || o.Event == call.EventID || r.Call != "" && r.Call == call.Requester.Call) {
@@ -264,7 +260,7 @@ func (a *Admission) call(ctx context.Context, r interlock.Requester,
 		return ledger.CallBody{}, false, nil
 	}
 	// What was found by run and action may be another attempt at the same: the one that the harness will yet report.
-	entry, known, err := a.config.Store.Entry(ctx, o.Event)
+	entry, known, err := a.Config.Store.Entry(ctx, o.Event)
 	if err != nil || !known {
 		return call, found, err
 	}
@@ -276,15 +272,4 @@ func (a *Admission) call(ctx context.Context, r interlock.Requester,
 		return call, found, errAnothers
 	}
 	return ledger.CallBody{EventID: o.Event, Decision: decision}, true, nil
-}
-
-// bounded cuts a text at n bytes, at a character boundary.
-func bounded(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + " [cut]"
 }

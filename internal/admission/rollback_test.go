@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
@@ -45,7 +46,7 @@ func rollingBack(t *testing.T) (*house, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h, admission.RollbackDetail{Size: 9, Plan: digest, Hold: []string{"claude", "codex"}}.String()
+	return h, runs.RollbackDetail{Size: 9, Plan: digest, Hold: []string{"claude", "codex"}}.String()
 }
 
 // begun begins it by order of an admin, and returns the rollback's id.
@@ -55,7 +56,7 @@ func (h *house) begun(t *testing.T, detail string) string {
 	if err := h.moves(interlock.VerbBeginRollback, "event:"+badEvent, detail, "rosa"); err != nil {
 		t.Fatal(err)
 	}
-	list, err := admission.Rollbacks(t.Context(), h, false, 0)
+	list, err := runs.Rollbacks(t.Context(), h, false, 0)
 	if err != nil || len(list.Rows) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -99,7 +100,7 @@ func TestRollbackHolds(t *testing.T) {
 	if err := tell("/1", "done"); err != nil {
 		t.Fatal(err)
 	}
-	body, steps, err := admission.RollbackNamed(t.Context(), h, begun)
+	body, steps, err := runs.RollbackNamed(t.Context(), h, begun)
 	if err != nil || body.Ended.IsZero() || body.Failed != 0 || len(steps) != 2 {
 		t.Fatalf("%+v %+v %v", body, steps, err)
 	}
@@ -132,7 +133,7 @@ func TestRollbackAsShown(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if list, err := admission.Rollbacks(t.Context(), h, false, 0); err != nil || len(list.Rows) != 0 {
+	if list, err := runs.Rollbacks(t.Context(), h, false, 0); err != nil || len(list.Rows) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	holds, err := h.Holds(t.Context())

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/messages"
 	"interlock/internal/ledger"
 	"interlock/spec"
 )
@@ -21,10 +22,10 @@ func hashing(c *admission.Config) {
 }
 
 // screening is of one agent's text.
-func screening(edit func(*admission.Screening)) admission.Screening {
-	s := admission.Screening{Requester: interlock.Requester{Principal: "ada", Agent: "claude", Run: "run-1"}, Where: "memory", Durable: true,
+func screening(edit func(*messages.Screening)) messages.Screening {
+	s := messages.Screening{Requester: interlock.Requester{Principal: "ada", Agent: "claude", Run: "run-1"}, Where: "memory", Durable: true,
 		Text: "her number is 123-45-6789", Classification: "REDACT", Rule: "safety.personal-high", Ruleset: "sha256:01", Found: 1,
-		Kinds: []string{"us-ssn"}, Personal: []admission.Personal{{Type: "us-ssn", Tier: "high", Value: "123-45-6789"}}}
+		Kinds: []string{"us-ssn"}, Personal: []messages.Personal{{Type: "us-ssn", Tier: "high", Value: "123-45-6789"}}}
 	edit(&s)
 	return s
 }
@@ -33,17 +34,17 @@ func screening(edit func(*admission.Screening)) admission.Screening {
 func TestScreened(t *testing.T) {
 	spec.Covers(t, "MACE-12-2", "MACE-12-5")
 	for name, test := range map[string]struct {
-		edit func(*admission.Screening)
+		edit func(*messages.Screening)
 		want []interlock.EventType
 	}{
-		"personal data": {func(*admission.Screening) {}, []interlock.EventType{interlock.EventRedaction, interlock.EventPersonal}},
-		"a secret":      {func(s *admission.Screening) { s.Rule, s.Personal = "safety.secret", nil }, []interlock.EventType{interlock.EventRedaction}},
-		"an injection": {func(s *admission.Screening) { s.Classification, s.Personal = "FLAG_FOR_REVIEW", nil },
+		"personal data": {func(*messages.Screening) {}, []interlock.EventType{interlock.EventRedaction, interlock.EventPersonal}},
+		"a secret":      {func(s *messages.Screening) { s.Rule, s.Personal = "safety.secret", nil }, []interlock.EventType{interlock.EventRedaction}},
+		"an injection": {func(s *messages.Screening) { s.Classification, s.Personal = "FLAG_FOR_REVIEW", nil },
 			[]interlock.EventType{interlock.EventReviewRequest}},
-		"harm": {func(s *admission.Screening) { s.Classification, s.Personal = "BLOCK", nil }, []interlock.EventType{interlock.EventBlock}},
-		"an unknown ruleset": {func(s *admission.Screening) { s.Classification, s.Ruleset, s.Personal = "BLOCK", "", nil },
+		"harm": {func(s *messages.Screening) { s.Classification, s.Personal = "BLOCK", nil }, []interlock.EventType{interlock.EventBlock}},
+		"an unknown ruleset": {func(s *messages.Screening) { s.Classification, s.Ruleset, s.Personal = "BLOCK", "", nil },
 			[]interlock.EventType{interlock.EventBlock, interlock.EventIntegrity, interlock.EventAlert}},
-		"a classification that is none": {func(s *admission.Screening) { s.Classification, s.Personal = "FINE", nil },
+		"a classification that is none": {func(s *messages.Screening) { s.Classification, s.Personal = "FINE", nil },
 			[]interlock.EventType{interlock.EventBlock}},
 	} {
 		h := newHouse(t, hashing)
@@ -65,7 +66,7 @@ func TestScreened(t *testing.T) {
 
 // TestScreenedNothingUnrecorded: a text whose record can't be made does not go on.
 func TestScreenedNothingUnrecorded(t *testing.T) {
-	fine := screening(func(*admission.Screening) {})
+	fine := screening(func(*messages.Screening) {})
 	h := newHouse(t)
 	if _, err := h.Screened(t.Context(), fine); err == nil {
 		t.Error("a text is screened without a key for hashes")

@@ -2,22 +2,23 @@ package admission
 
 import (
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/impact"
 )
 
 // maxReadings bounds how often what was read may name further files that would be run: a script that runs a script.
 const maxReadings = 4
 
-// read analyses a proposal's action and has the door read what the analysis asks for, until there is nothing more to learn.
+// readCase analyses a proposal's action and has the door read what the analysis asks for, until there is nothing more to learn.
 // What was read stays in the proposal's view, so that nothing is read twice and the snapshot says what was known. An action
 // that runs no file is analysed once, and nothing is read.
-func (e *Evaluator) read(p *Case, view *interlock.View) impact.Analysis {
-	return e.weighWork(p, view, e.readScripts(p, view))
+func readCase(e *core.Evaluator, p *Case, view *interlock.View) impact.Analysis {
+	return weighWork(e, p, view, readScripts(e, p, view))
 }
 
 // weighWork has the door look at what the action would delete or overwrite, where the analysis asks for that. It is
 // asked once, when all that is run has been read.
-func (e *Evaluator) weighWork(p *Case, view *interlock.View, analysis impact.Analysis) impact.Analysis {
+func weighWork(e *core.Evaluator, p *Case, view *interlock.View, analysis impact.Analysis) impact.Analysis {
 	if p.Work == nil || len(analysis.Work) == 0 || view.Work != nil {
 		return analysis
 	}
@@ -30,7 +31,7 @@ func (e *Evaluator) weighWork(p *Case, view *interlock.View, analysis impact.Ana
 }
 
 // readScripts is read without what lies in the way of the action.
-func (e *Evaluator) readScripts(p *Case, view *interlock.View) impact.Analysis {
+func readScripts(e *core.Evaluator, p *Case, view *interlock.View) impact.Analysis {
 	analysis := e.Analyser.Analyse(*view, p.Action)
 	if p.Read == nil {
 		return analysis

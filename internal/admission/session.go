@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/origin"
 )
 
@@ -34,12 +35,12 @@ type sessionCall struct {
 func NewSession(run string) *Session { return &Session{run: run, calls: map[string]sessionCall{}} }
 
 // Prompt takes in what the user said.
-func (s *Session) Prompt(e *Evaluator, text string, now time.Time) {
+func (s *Session) Prompt(e *core.Evaluator, text string, now time.Time) {
 	s.heard = e.Prompted(s.heard, s.run, text, now)
 }
 
 // Result takes in what the call of that id returned: known, if there was such a call, and whether it gives orders.
-func (s *Session) Result(e *Evaluator, id, text string, now time.Time) (orders, known bool) {
+func (s *Session) Result(e *core.Evaluator, id, text string, now time.Time) (orders, known bool) {
 	call, known := s.calls[id]
 	if !known {
 		return false, false
@@ -50,7 +51,7 @@ func (s *Session) Result(e *Evaluator, id, text string, now time.Time) (orders, 
 }
 
 // Before fills in what came before in this session, as far as rules ask for it.
-func (s *Session) Before(e *Evaluator, p *Case, now time.Time) {
+func (s *Session) Before(e *core.Evaluator, p *Case, now time.Time) {
 	if s == nil {
 		return
 	}
@@ -61,7 +62,7 @@ func (s *Session) Before(e *Evaluator, p *Case, now time.Time) {
 }
 
 // After remembers what was judged. A call without an id can't be told a result.
-func (s *Session) After(e *Evaluator, id string, p *Case, d interlock.Decision, now time.Time) {
+func (s *Session) After(e *core.Evaluator, id string, p *Case, d interlock.Decision, now time.Time) {
 	if s == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/quorum"
 )
 
@@ -20,11 +21,11 @@ func secretly(string) bool { return true }
 func (h *house) settingsAre(operator, mode string, private func(string) bool, edit ...func(*quorum.Given)) error {
 	h.t.Helper()
 	h.now = h.now.Add(time.Second)
-	detail, aside, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(mode)}, private)
+	detail, aside, err := governance.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(mode)}, private)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	given := h.about(admission.SettingsSubject, detail)(operator)
+	given := h.about(governance.SettingsSubject, detail)(operator)
 	given.Verb, given.Aside = interlock.VerbAdoptSettings, aside
 	given = given.Signed(interlock.MethodSSH, "fingerprint of "+operator+"'s", operator+"'s")
 	for _, e := range edit {
@@ -34,9 +35,9 @@ func (h *house) settingsAre(operator, mode string, private func(string) bool, ed
 	return err
 }
 
-func (h *house) settingsOrder() admission.OrderedSettings {
+func (h *house) settingsOrder() governance.OrderedSettings {
 	h.t.Helper()
-	order, err := admission.ReadSettingsOrder(h.t.Context(), h.store.Load, func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
+	order, err := governance.ReadSettingsOrder(h.t.Context(), h.store.Load, func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
 		return "fingerprint of " + signature, h.verify
 	}, h.now)
 	if err != nil {
@@ -127,15 +128,15 @@ func TestSettingsOrderRefused(t *testing.T) {
 // TestFirstKeepsSettings: what the first who governs was shown stands by their word, for as long as they are in office.
 func TestFirstKeepsSettings(t *testing.T) {
 	h := newHouse(t)
-	detail, aside, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`)}, secretly)
+	detail, aside, err := governance.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`)}, secretly)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ada := interlock.OperatorRecord{Name: "ada", Role: quorum.RoleAdmin, SSHKey: "key of ada", Created: h.now}
-	if _, err := h.FirstOperator(t.Context(), ada, admission.SaidSettings{Detail: detail}); err == nil {
+	if _, err := h.FirstOperator(t.Context(), ada, governance.SaidSettings{Detail: detail}); err == nil {
 		t.Error("the first operator was made with half of the settings")
 	}
-	if _, err := h.FirstOperator(t.Context(), ada, admission.SaidSettings{Detail: detail, Aside: aside}); err != nil {
+	if _, err := h.FirstOperator(t.Context(), ada, governance.SaidSettings{Detail: detail, Aside: aside}); err != nil {
 		t.Fatal(err)
 	}
 	if order := h.settingsOrder(); order.Operator != "ada" || order.Problem != "" || string(order.Departures["mode"]) != `"monitoring"` {
@@ -185,11 +186,11 @@ func TestRefuseSettings(t *testing.T) {
 // settingsGiven is the order that settingsAre would give.
 func (h *house) settingsGiven(operator, mode string, private func(string) bool) (given quorum.Given) {
 	h.t.Helper()
-	detail, aside, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(mode)}, private)
+	detail, aside, err := governance.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(mode)}, private)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	given = h.about(admission.SettingsSubject, detail)(operator)
+	given = h.about(governance.SettingsSubject, detail)(operator)
 	given.Verb, given.Aside = interlock.VerbAdoptSettings, aside
 	return given
 }

@@ -35,7 +35,7 @@ func (a *Admission) took(ctx context.Context, event string) (reserved, error) {
 	if event == "" {
 		return of, nil
 	}
-	entry, found, err := a.config.Store.Entry(ctx, event)
+	entry, found, err := a.Config.Store.Entry(ctx, event)
 	if err != nil || !found {
 		return of, err
 	}
@@ -46,7 +46,7 @@ func (a *Admission) took(ctx context.Context, event string) (reserved, error) {
 // settlement adds to the change of an outcome what it makes of what the action took. Nothing is added where nothing is put right.
 func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, of reserved,
 	status interlock.OutcomeStatus, m interlock.Measured) error {
-	now := a.config.Now().UTC()
+	now := a.Config.Now().UTC()
 	settled := false
 	for _, u := range of.uses {
 		charged, known := charged(u, status, m)
@@ -59,7 +59,7 @@ func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, of 
 		if charged <= u.Take {
 			continue
 		}
-		if err := a.alarm(change, r, "limit-exceeded", fmt.Sprintf("an action used %d of what the limit %s counts, and was let through for %d",
+		if err := a.Raise(change, r, "limit-exceeded", fmt.Sprintf("an action used %d of what the limit %s counts, and was let through for %d",
 			charged, u.Limit, u.Take)); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/engine"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
@@ -24,7 +25,7 @@ const (
 // A shadowed decision is one that was made, recorded and answered, with what it was made from.
 type shadowed struct {
 	proposal interlock.Proposal
-	under    *force // what made it
+	under    *core.ActiveRules // what made it
 	made     evaluation
 	event    string
 	index    int64
@@ -67,7 +68,7 @@ func (s *shadow) beside(one shadowed) {
 	if s == nil {
 		return
 	}
-	if !s.a.config.Brief && !s.runs.Load() && !s.stale() && one.at.UnixNano()-s.looked.Load() < int64(shadowLook) {
+	if !s.a.Config.Brief && !s.runs.Load() && !s.stale() && one.at.UnixNano()-s.looked.Load() < int64(shadowLook) {
 		return
 	}
 	select {
@@ -75,7 +76,7 @@ func (s *shadow) beside(one shadowed) {
 	default:
 		s.dropped.Add(1)
 	}
-	if !s.a.config.Brief { // which has its answer to give first
+	if !s.a.Config.Brief { // which has its answer to give first
 		s.begin()
 	}
 }
@@ -161,7 +162,7 @@ func (s *shadow) close() {
 	if s == nil {
 		return
 	}
-	if s.a.config.Brief && len(s.queue) > 0 {
+	if s.a.Config.Brief && len(s.queue) > 0 {
 		s.begin()
 	}
 	s.guard.Lock()
@@ -177,7 +178,7 @@ func (s *shadow) close() {
 func (s *shadow) look() bool {
 	changes := s.changes.Load()
 	found := s.find()
-	s.looked.Store(s.a.config.Now().UnixNano())
+	s.looked.Store(s.a.Config.Now().UnixNano())
 	s.runs.Store(found)
 	s.known.Store(changes) // until then whatever is decided waits to be looked at
 	if !found {
@@ -195,13 +196,13 @@ func (s *shadow) find() (found bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), shadowFarwell)
 	defer cancel()
 	body, _, err := s.a.Candidate(ctx)
-	if err != nil || body.Ruleset == "" || !s.a.config.Now().Before(body.Until) {
+	if err != nil || body.Ruleset == "" || !s.a.Config.Now().Before(body.Until) {
 		return false
 	}
 	if s.candidate != nil && s.candidate.body.Ruleset == body.Ruleset && s.candidate.body.Began.Equal(body.Began) {
 		return true
 	}
-	rules, err := s.a.candidateRules(body)
+	rules, err := s.a.RulesOfCandidate(body)
 	if err != nil {
 		return false
 	}
@@ -220,13 +221,13 @@ func (s *shadow) decide(one shadowed) {
 			s.counted.Failed++
 		}
 	}()
-	now := one.under.under(s.candidate.rules, &one)
+	now := decideUnder(&one.under.Evaluator, s.candidate.rules, &one)
 	s.count(&one, &now)
 }
 
-// under decides again what was decided, under other rules: from the same analysis, unless they call other things production.
+// decideUnder decides again what was decided, under other rules: from the same analysis, unless they call other things production.
 // Approvals and grants are for a ruleset, so none count; that changes answers, and what is compared is verdicts.
-func (e *Evaluator) under(rules *ruleset.Ruleset, one *shadowed) interlock.Decision {
+func decideUnder(e *core.Evaluator, rules *ruleset.Ruleset, one *shadowed) interlock.Decision {
 	snapshot, analysis := one.made.snapshot, one.made.analysis
 	snapshot.Grants = nil
 	if !slices.Equal(rules.Production(), e.Rules.Production()) || !slices.Equal(rules.Staging(), e.Rules.Staging()) {
@@ -250,7 +251,7 @@ func (s *shadow) count(one *shadowed, now *interlock.Decision) {
 	p := ledger.Parted{Agent: one.proposal.Requester.Agent, Rule: "none", Was: was.Verdict, Now: now.Verdict, Count: 1,
 		Examples: []ledger.PartedExample{{Event: one.event, Index: one.index, At: one.at}}}
 	if f := stricter.Decisive(); f != nil {
-		p.Rule, p.Examples[0].Reason = f.Rule, s.a.redact(f.Reason)
+		p.Rule, p.Examples[0].Reason = f.Rule, s.a.Redact(f.Reason)
 	}
 	s.counted.Part(p)
 }
@@ -274,12 +275,12 @@ func (s *shadow) note() {
 	more := s.counted
 	s.counted = ledger.ShadowBody{}
 	if more.To.IsZero() { // nothing but what was dropped
-		more.To = s.a.config.Now().UTC()
+		more.To = s.a.Config.Now().UTC()
 		more.From = more.To
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shadowFarwell)
 	defer cancel()
-	err := s.a.config.Store.Note(ctx, key(ledger.Shadow, string(s.candidate.body.Ruleset)), func(value any) (any, error) {
+	err := s.a.Config.Store.Note(ctx, core.Key(ledger.Shadow, string(s.candidate.body.Ruleset)), func(value any) (any, error) {
 		have, _ := value.(ledger.ShadowBody)
 		have.Ruleset = s.candidate.body.Ruleset
 		have.Add(more)

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -104,8 +105,8 @@ func TestManyUseUpOneCounter(t *testing.T) {
 	const room, callers = 7, 200
 	var met atomic.Int64
 	limited := func(c *admission.Config) {
-		c.Uses = func(p interlock.Proposal, _ interlock.Decision, _ time.Time) []admission.Use {
-			return []admission.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "calls of " + p.Requester.Agent, Take: 1},
+		c.Uses = func(p interlock.Proposal, _ interlock.Decision, _ time.Time) []core.Use {
+			return []core.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "calls of " + p.Requester.Agent, Take: 1},
 				Objects: func(m *ledger.Met) interlock.Finding {
 					met.Add(1)
 					return interlock.Finding{Gate: "limit", Rule: "limit.calls", Layer: 3, Verdict: interlock.Deny, Reason: "no calls left: " + m.Why}

@@ -2,229 +2,27 @@ package admission
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"time"
 
-	"interlock"
-	"interlock/internal/auditlog"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/runs"
 	"interlock/internal/ledger"
-	"interlock/internal/phase"
 )
-
-// maxExtension bounds how much time an order gives a run whose type sets no bound of its own.
-const maxExtension = 24 * time.Hour
-
-// boxed is how long a run takes at most: as long as was asked for, and no longer than its agent's type lets.
-func (r *registering) boxed(standing ledger.Standing) time.Duration {
-	box := time.Duration(r.q.Box) * time.Second
-	if most := r.rules.BoxOf(r.typeOf(r.to, standing)); most > 0 && (box == 0 || box > most) {
-		return most
-	}
-	return box
-}
-
-// pauseDue pauses every run whose time is over: what it was at is kept, what it had asked is withdrawn and never answered, and a person is
-// told. Nothing has been done in it since its time was over, whether anybody recorded that or not.
-func (a *Admission) pauseDue(ctx context.Context, now time.Time) (paused int, err error) {
-	rows, _, err := a.config.Store.Scan(ctx, under(ledger.Run, ledger.RunsDue), ledger.UpTo(now.UnixNano(), maxAtOnce))
-	if err != nil {
-		return 0, err
-	}
-	for _, row := range rows {
-		due, ok := row.Value.(interlock.Run)
-		if !ok {
-			continue
-		}
-		switch err := a.pauseRun(ctx, due.ID, now); {
-		case errors.Is(err, errUnchanged):
-		case err != nil:
-			return paused, err
-		default:
-			paused++
-		}
-	}
-	return paused, nil
-}
-
-func (a *Admission) pauseRun(ctx context.Context, id string, now time.Time) error {
-	var g ground
-	_, err := a.commitOn(ctx, false, func(ctx context.Context, load loader) (_ ground, err error) {
-		if g, err = a.groundOfEnd(ctx, load, id); err != nil || len(g.named) == 0 {
-			return g, err
-		}
-		more := append(moveRefs(ledger.HoldName(ledger.HoldRun, id)), key(ledger.Checkpoint, ledger.RunKey(g.named[0].Agent, id)),
-			key(ledger.Tally, ledger.HoldName(ledger.HoldAgent, g.named[0].Agent)))
-		g.reads = append(g.reads, more...)
-		return g, a.extend(ctx, load, &g, new(names), more)
-	}, func(standing ledger.Standing) (ledger.Change, error) {
-		change := ledger.Change{Version: standing.Version}
-		if len(g.named) == 0 || !g.named[0].Ended.IsZero() || !g.named[0].Paused.IsZero() || !over(g.named[0], now) {
-			return change, errUnchanged
-		}
-		run := g.named[0]
-		m := a.moving(ctx, &change, standing, now)
-		m.tallies, m.runs = g.tallies, []auditlog.RunState{stateOf(run, standing)}
-		m.waiting = asked(run, namesOf(run, standing), standing)
-		run.Paused = m.now
-		change.Writes = ledger.Rows(run)
-		name := ledger.HoldName(ledger.HoldRun, id)
-		m.moves = append(m.moves, move{kind: interlock.EventRunPaused, name: name,
-			record: func(snapshot string) auditlog.Record {
-				record := auditlog.RunPausedRecord{Run: run, Snapshot: snapshot, Accountable: a.force.Load().Rules.TypeOf(agentOf(
-					interlock.Requester{Agent: run.Agent}, standing)).Accountable}
-				for _, r := range m.waiting {
-					record.Requests = append(record.Requests, r.ID)
-				}
-				return record
-			},
-			says: "the time of the run " + id + " of " + run.Agent + " is over, and it is paused; `interlock runs extend " + id +
-				"` gives it more, and whoever delegated it may end it"})
-		m.tighten(Tightening{Scope: ledger.HoldRun, Key: id, To: phase.Contingency, Trigger: phase.TriggerBox, Why: "its time is over"}, nil)
-		if len(m.moves) > 1 {
-			m.moves[1].says = "" // said already
-		}
-		return change, m.done(interlock.Requester{Agent: "interlock"})
-	})
-	return err
-}
-
-// stateOf is what is kept of a run before anything changes about it.
-func stateOf(run interlock.Run, standing ledger.Standing) auditlog.RunState {
-	state := auditlog.RunState{Run: run}
-	if kept, found := standing.Checkpoint(run.Agent, run.ID); found {
-		state.Checkpoint, state.Constraints, state.System = kept.Digest, kept.Bound, kept.System
-	}
-	return state
-}
-
-// namesOf are the names that what is done in a run goes by: its own, and those of the sessions that are bound to it.
-func namesOf(run interlock.Run, standing ledger.Standing) map[string]bool {
-	all := map[string]bool{run.ID: true}
-	for session, of := range standing.Tally(ledger.AgentTally(run.Agent)).Sessions { // order-independent: fills a map
-		if of == run.ID {
-			all[session] = true
-		}
-	}
-	return all
-}
 
 // pauseOver has the run paused that an action was refused in because its time is over, where no server has done that yet. Nothing is done
 // in it in any case, so that what fails here is tried again with the next one.
 func (a *Admission) pauseOver(ctx context.Context, p *Case, now time.Time) {
 	if p.overdue {
-		_, _ = a.pauseDue(ctx, now)
+		_, _ = a.PauseDue(ctx, now)
 	}
 }
 
 // lookedAt leaves in a case what is known of its run, and reports that something it is under may have healed, which is looked at first.
-func (p *Case) lookedAt(g *ground, standing ledger.Standing, now time.Time) error {
-	if !p.healed && mayHeal(holdsOver(standing, p.Requester, now), now) {
-		return errHeals
+func (p *Case) lookedAt(g *core.DecisionRows, standing ledger.Standing, now time.Time) error {
+	if !p.healed && containment.MayHeal(core.HoldsOver(standing, p.Requester, now), now) {
+		return containment.ErrHeals
 	}
-	p.context, p.overdue = g.context, overdueRun(p.Requester, standing, now)
+	p.context, p.overdue = g.Context, runs.OverdueRun(p.Requester, standing, now)
 	return nil
-}
-
-// overdueRun reports whether the run that an action is done in is over, and nobody has recorded that yet.
-func overdueRun(r interlock.Requester, standing ledger.Standing, now time.Time) bool {
-	run, open := standing.Run(r.Agent, standing.RunOf(r))
-	return open && over(run, now) && run.Paused.IsZero()
-}
-
-// The details of orders about runs.
-const (
-	detailExtend = "extend=" // a duration, as 30m
-	detailAccept = "accept=" // the digest of constraints
-)
-
-// ExtendDetail and AcceptDetail are what an order says that gives a run more time, or accepts other constraints for it.
-func ExtendDetail(by time.Duration) string       { return detailExtend + by.String() }
-func AcceptDetail(bound interlock.Digest) string { return detailAccept + string(bound) }
-func readChangedRun(o interlock.Order) []ledger.Ref {
-	return []ledger.Ref{under(ledger.Run, ledger.RunNamed(o.Subject)), under(ledger.Checkpoint, ledger.RunNamed(o.Subject)),
-		under(ledger.Hold, ledger.Over(ledger.HoldRun, o.Subject))}
-}
-
-// findChangedRun finds the run that an order is about: it is its agent's freedom.
-func findChangedRun(c *carrying) error {
-	run, found := runNamed(c.standing, c.Subject)
-	if !found {
-		return interlock.Errorf(interlock.CodeNotFound, "subject", "no open run has this name; `interlock runs` lists them")
-	}
-	c.About = interlock.Requester{Agent: run.Agent, Principal: run.Principal}
-	return nil
-}
-
-func runNamed(standing ledger.Standing, id string) (interlock.Run, bool) {
-	for _, value := range standing.Others[ledger.Run] { // order-independent: one has this id
-		if run, ok := value.(interlock.Run); ok && run.ID == id {
-			return run, true
-		}
-	}
-	return interlock.Run{}, false
-}
-
-// changeRun carries out an order about a run: it has more time, or a person accepts other constraints than those of its first checkpoint.
-func (a *Admission) changeRun(ctx context.Context, c *carrying) error {
-	run, found := runNamed(c.standing, c.Subject)
-	if !found {
-		return findChangedRun(c)
-	}
-	if accepted, is := strings.CutPrefix(c.Detail, detailAccept); is {
-		return a.acceptConstraints(c, run, interlock.Digest(accepted))
-	}
-	text, is := strings.CutPrefix(c.Detail, detailExtend)
-	by, err := time.ParseDuration(text)
-	if !is || err != nil || by < time.Second {
-		return interlock.Errorf(interlock.CodeInvalid, "detail", "%.40q is no time to give to a run; name one of a second or more, such as 30m", text)
-	}
-	rules := a.force.Load().Rules
-	t, err := a.typeOf(ctx, rules, run.Agent)
-	if err != nil {
-		return err
-	}
-	most := rules.BoxOf(t)
-	if most == 0 {
-		most = maxExtension
-	}
-	if by > most {
-		return interlock.Errorf(interlock.CodeLimited, "detail", "a run of this type is given %s at most at once (time_box)", most)
-	}
-	now := c.now.Truncate(time.Microsecond)
-	if !run.Until.IsZero() && !run.Until.Before(now.Add(by)) {
-		return interlock.Errorf(interlock.CodeConflict, "detail", "the run has as much time already; it ends at %s",
-			run.Until.UTC().Format(time.RFC3339))
-	}
-	if run.Until.IsZero() {
-		return interlock.Errorf(interlock.CodeConflict, "subject", "this run has no time box; nothing has to be extended")
-	}
-	run.Until, run.Paused = now.Add(by), time.Time{}
-	c.change.Writes = ledger.Rows(run)
-	name := ledger.HoldName(ledger.HoldRun, run.ID)
-	if h, held := c.standing.Others[ledger.Hold][name].(ledger.HoldBody); held && h.Trigger == phase.TriggerBox {
-		c.change.Writes = append(c.change.Writes, ledger.Ended(ledger.Hold, name))
-	}
-	return a.append(&c.change, interlock.EventRunChanged, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.RunChangedRecord{Run: run.ID, Until: run.Until, Order: a.orderKept(c.Order)})
-}
-
-// acceptConstraints lets the next checkpoint of a run have constraints of a digest, and no others than those.
-func (a *Admission) acceptConstraints(c *carrying, run interlock.Run, accepted interlock.Digest) error {
-	if !validDigest(accepted) {
-		return interlock.Errorf(interlock.CodeInvalid, "detail", "%.80q is no digest of constraints; the refused checkpoint names it", accepted)
-	}
-	kept, found := c.standing.Checkpoint(run.Agent, run.ID)
-	switch {
-	case !found:
-		return interlock.Errorf(interlock.CodeNotFound, "subject", "no checkpoint of this run was kept, so that the next one says what holds")
-	case kept.Bound == accepted:
-		return interlock.Errorf(interlock.CodeConflict, "detail", "these are its constraints already")
-	case kept.Accepted == accepted:
-		return interlock.Errorf(interlock.CodeConflict, "detail", "these are accepted already")
-	}
-	kept.Accepted = accepted
-	c.change.Writes = ledger.Rows(kept)
-	return a.append(&c.change, interlock.EventRunChanged, interlock.Requester{Agent: c.Operator}, "operator",
-		auditlog.RunChangedRecord{Run: run.ID, Accepted: accepted, Order: a.orderKept(c.Order)})
 }

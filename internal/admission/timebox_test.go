@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -82,7 +83,7 @@ func TestATimeBoxPauses(t *testing.T) {
 			}
 		}
 		h.answers("ls /repo", "clerk", run.ID, "type.run")
-		if err := h.changes(run.ID, admission.ExtendDetail(5*time.Minute), "olga"); err != nil {
+		if err := h.changes(run.ID, runs.ExtendDetail(5*time.Minute), "olga"); err != nil {
 			t.Fatal(err)
 		}
 		h.answers("ls /repo", "clerk", run.ID, "")
@@ -209,13 +210,13 @@ func TestCheckpoints(t *testing.T) {
 	refused := (*interlock.Error)(nil)
 	errors.As(err, &refused)
 	digest := refused.Message[strings.Index(refused.Message, "sha256:"):][:71]
-	if err := h.changes(run.ID, admission.AcceptDetail(interlock.Digest("sha256:"+strings.Repeat("0", 64))), "olga"); err != nil {
+	if err := h.changes(run.ID, runs.AcceptDetail(interlock.Digest("sha256:"+strings.Repeat("0", 64))), "olga"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := keep(less); codeOf(err) != interlock.CodeConflict {
 		t.Errorf("another digest was accepted: %v", err)
 	}
-	if err := h.changes(run.ID, admission.AcceptDetail(interlock.Digest(digest)), "olga"); err != nil {
+	if err := h.changes(run.ID, runs.AcceptDetail(interlock.Digest(digest)), "olga"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := keep(other); codeOf(err) != interlock.CodeConflict {
@@ -236,7 +237,7 @@ func TestCheckpoints(t *testing.T) {
 			t.Errorf("%s keeps one: %v", name, err)
 		}
 	}
-	h.tighten(admission.Tightening{Scope: ledger.HoldAgent, Key: "planner", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "planner", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
 	less.Pending = nil
 	if _, err := keep(less); codeOf(err) != interlock.CodeUnauthorized {
 		t.Errorf("of an agent that is isolated: %v", err)

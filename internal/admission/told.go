@@ -2,95 +2,27 @@ package admission
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"interlock"
-	"interlock/internal/gate"
-	"interlock/internal/impact"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/runs"
 	"interlock/internal/ledger"
 	"interlock/internal/origin"
 )
-
-// HearPrompt takes note of what the user of a run said, so that later actions of the run are judged by who named their target.
-// Kept are digests and the kinds of act the words ask for, beside the log; nothing is permitted by it, and nothing is recorded but
-// that what the run had asked its user before is over.
-func (a *Admission) HearPrompt(ctx context.Context, r interlock.Requester, text string) error {
-	if r.Run == "" || r.Agent == "" || text == "" {
-		return nil
-	}
-	run, now := runOf(r), a.config.Now().UTC()
-	heard := a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
-		return a.config.Prompted(h, run, text, now), true
-	})
-	return errors.Join(heard, a.Spoke(ctx, r))
-}
-
-// HearResult takes note of what an action of a run returned, as [Admission.HearPrompt] does of what the user said. Without a
-// user's words nothing but a result that gives orders says anything about later actions, and of the project's own files
-// nothing else does: then nothing is kept.
-func (a *Admission) HearResult(ctx context.Context, p interlock.Proposal, result string) error {
-	r := p.Requester
-	if r.Run == "" || r.Agent == "" || result == "" {
-		return nil
-	}
-	text := origin.Text([]byte(result[:min(len(result), maxResult)]))
-	p.View.Production = append(append([]string{}, p.View.Production...), a.force.Load().Rules.Production()...)
-	as := a.config.returns(p.View, p.Action, impact.Orders(text))
-	if as.Inside && !as.Orders && p.Action.Kind != interlock.KindFile && p.Action.Kind != interlock.KindShell {
-		return nil
-	}
-	run, now := runOf(r), a.config.Now().UTC()
-	return a.hear(ctx, run, func(h origin.Heard) (origin.Heard, bool) {
-		if !as.Orders && h.Prompts == 0 {
-			return h, false
-		}
-		after := origin.Result(h, run, p.Action, as, text, now)
-		return after, after.Orders != h.Orders || after.Over != h.Over || !slices.Equal(after.Values, h.Values)
-	})
-}
-
-// hear keeps what add makes of what a run has heard, beside the log and for a day, unless add reports that nothing is new.
-func (a *Admission) hear(ctx context.Context, run string, add func(origin.Heard) (origin.Heard, bool)) error {
-	return a.config.Store.Note(ctx, key(ledger.Heard, run), func(value any) (any, error) {
-		before, _ := value.(ledger.HeardBody)
-		after, changed := add(before.Heard)
-		if !changed {
-			return nil, nil
-		}
-		return ledger.HeardBody{Run: run, Heard: after}, nil
-	})
-}
 
 // told is where the values of an action come from, by what was heard of its run through any process. It is only looked for
 // where that may matter to a decision that was made without.
 func (a *Admission) told(ctx context.Context, p *Case, d interlock.Decision,
 	now time.Time) (*interlock.Origin, error) {
-	if p.Requester.Run == "" || !outward(p.Action, d) {
+	if p.Requester.Run == "" || !runs.Outward(p.Action, d) {
 		return nil, nil
 	}
-	run := runOf(p.Requester)
-	rows, _, err := a.config.Store.Recall(ctx, key(ledger.Heard, run))
+	run := core.RunOf(p.Requester)
+	rows, _, err := a.Config.Store.Recall(ctx, core.Key(ledger.Heard, run))
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	heard, _ := rows[0].Value.(ledger.HeardBody)
 	return origin.Of(heard.Heard, run, p.Action, now), nil
-}
-
-// outward reports whether an action reaches anybody or anything beyond this machine, or is a call whose doing only
-// its server knows.
-func outward(action interlock.Action, d interlock.Decision) bool {
-	if action.Kind == interlock.KindTool || action.Kind == interlock.KindHTTP {
-		return true
-	}
-	for n := range d.Impacts {
-		i := &d.Impacts[n]
-		if gate.Act(i) != "" || i.Kind == interlock.ImpactNetwork || i.Reach == interlock.ReachExternal ||
-			i.Reach == interlock.ReachProduction {
-			return true
-		}
-	}
-	return false
 }

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/ruleset"
@@ -43,8 +44,8 @@ func (h *house) layers() {
 	}
 }
 
-func isolating(agent string) admission.Tightening {
-	return admission.Tightening{Scope: ledger.HoldAgent, Key: agent, To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "odd"}
+func isolating(agent string) containment.Tightening {
+	return containment.Tightening{Scope: ledger.HoldAgent, Key: agent, To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "odd"}
 }
 
 func (h *house) instances(kind string, names ...string) {
@@ -124,7 +125,7 @@ func stagings() map[string]staging {
 		}, agent, phase.Contingency},
 		"layers": {"", func(h *house) {
 			for _, layer := range []string{phase.LayerGates, phase.LayerPeople} {
-				h.tighten(admission.Tightening{Scope: ledger.HoldLayer, Key: layer, To: phase.Emergency, Trigger: phase.TriggerFailing})
+				h.tighten(containment.Tightening{Scope: ledger.HoldLayer, Key: layer, To: phase.Emergency, Trigger: phase.TriggerFailing})
 			}
 		}, all, phase.Emergency},
 		"gates-slow": {"", func(h *house) {

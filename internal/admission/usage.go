@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
@@ -45,24 +46,24 @@ const (
 
 // ReportUsage charges what was reported as used. What was counted before leaves no event.
 func (a *Admission) ReportUsage(ctx context.Context, by interlock.Requester, reports []Report) error {
-	if err := checkAgent(by, "usage is an agent's"); err != nil {
+	if err := core.CheckAgent(by, "usage is an agent's"); err != nil {
 		return err
 	}
 	if len(reports) > maxReports {
 		return interlock.Errorf(interlock.CodeLimited, "", "a report tells of %d sessions and measures at most", maxReports)
 	}
-	if _, err := a.inForce(ctx); err != nil {
+	if _, err := a.InForce(ctx); err != nil {
 		return err
 	}
 	a.metering.Lock()
 	defer a.metering.Unlock()
 	for _, part := range bySession(reports) {
 		part = slices.Clone(part)
-		by.Run = a.redact(cutName(part[0].Run))
-		_, err := a.commitOn(ctx, false, a.rows(key(ledger.Agent, by.Agent)), func(standing ledger.Standing) (ledger.Change, error) {
-			return a.usage(ctx, owned(by, standing), standing, part)
+		by.Run = a.Redact(cutName(part[0].Run))
+		_, err := a.CommitOn(ctx, false, a.Rows(core.Key(ledger.Agent, by.Agent)), func(standing ledger.Standing) (ledger.Change, error) {
+			return a.usage(ctx, core.Owned(by, standing), standing, part)
 		})
-		if err != nil && (!errors.Is(err, errUnchanged) || errors.Is(err, ledger.ErrConflict)) {
+		if err != nil && (!errors.Is(err, core.ErrUnchanged) || errors.Is(err, ledger.ErrConflict)) {
 			return err
 		}
 	}
@@ -88,11 +89,11 @@ func bySession(reports []Report) (parts [][]Report) {
 // usage is the change that the reports of one session make.
 func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing ledger.Standing, reports []Report) (ledger.Change, error) {
 	change := ledger.Change{Version: standing.Version}
-	if err := inOffice(by, standing, a.config.Now()); err != nil {
+	if err := core.InOffice(by, standing, a.Config.Now()); err != nil {
 		return change, err
 	}
-	now := a.config.Now().UTC().Truncate(time.Microsecond)
-	record := auditlog.UsageRecord{Run: by.Run, Service: a.redact(cutName(reports[0].Service))}
+	now := a.Config.Now().UTC().Truncate(time.Microsecond)
+	record := auditlog.UsageRecord{Run: by.Run, Service: a.Redact(cutName(reports[0].Service))}
 	meters, order, err := a.meters(ctx, by, record.Service, reports)
 	if err != nil {
 		return change, err
@@ -102,7 +103,7 @@ func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing 
 	for _, r := range reports {
 		m := measured{r.Measure, r.Currency}
 		before := meters[m]
-		after, add, err := before.With(a.redact(cutName(r.Source)), r.Readings, now)
+		after, add, err := before.With(a.Redact(cutName(r.Source)), r.Readings, now)
 		if err != nil {
 			return change, err
 		}
@@ -121,13 +122,13 @@ func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing 
 		}
 	}
 	if len(record.Used) == 0 {
-		return change, errors.Join(errUnchanged, a.noted(ctx, change.Writes))
+		return change, errors.Join(core.ErrUnchanged, a.noted(ctx, change.Writes))
 	}
 	var steps []func(*ledger.Change) error
 	if record.Charged, steps, err = a.charge(ctx, &change, by, standing, used, now); err != nil {
 		return change, err
 	}
-	if err := a.append(&change, interlock.EventUsage, by, "agent", record); err != nil {
+	if err := a.Append(&change, interlock.EventUsage, by, "agent", record); err != nil {
 		return change, err
 	}
 	for _, step := range steps {
@@ -142,7 +143,7 @@ func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing 
 func (a *Admission) noted(ctx context.Context, meters []ledger.Row) error {
 	for _, row := range meters {
 		b, _ := row.Value.(ledger.MeterBody)
-		if err := a.config.Store.Note(ctx, key(row.Kind, row.Key), func(value any) (any, error) {
+		if err := a.Config.Store.Note(ctx, core.Key(row.Kind, row.Key), func(value any) (any, error) {
 			if was, _ := value.(ledger.MeterBody); b.Number != was.Number+1 {
 				return nil, ledger.ErrConflict
 			}
@@ -185,9 +186,9 @@ func (a *Admission) meters(ctx context.Context, by interlock.Requester, service 
 			continue
 		}
 		b := ledger.MeterBody{Agent: by.Agent, Run: by.Run, Service: service, Measure: strings.TrimSpace(string(m.measure) + " " + m.currency)}
-		meters[m], order, refs = b, append(order, m), append(refs, key(ledger.Meter, ledger.MeterKey(&b)))
+		meters[m], order, refs = b, append(order, m), append(refs, core.Key(ledger.Meter, ledger.MeterKey(&b)))
 	}
-	rows, _, err := a.config.Store.Load(ctx, refs...)
+	rows, _, err := a.Config.Store.Load(ctx, refs...)
 	for _, row := range rows {
 		for n, ref := range refs {
 			if b, is := row.Value.(ledger.MeterBody); is && ref.Key == row.Key {
@@ -201,7 +202,7 @@ func (a *Admission) meters(ctx context.Context, by interlock.Requester, service 
 // charge adds to a change what is used of every budget that concerns an agent, and returns what tells people of the steps reached.
 func (a *Admission) charge(ctx context.Context, change *ledger.Change, by interlock.Requester, standing ledger.Standing,
 	used map[measured]int64, now time.Time) (charged []interlock.Taken, steps []func(*ledger.Change) error, err error) {
-	f, agent := a.force.Load(), agentOf(by, standing)
+	f, agent := a.Active.Load(), core.AgentOf(by, standing)
 	for _, b := range f.Rules.Budgets(f.Profile, &agent) {
 		n := used[measured{b.Measure, b.Currency}]
 		if n == 0 {
@@ -213,7 +214,7 @@ func (a *Admission) charge(ctx context.Context, change *ledger.Change, by interl
 		change.Writes = append(change.Writes, ledger.Rows(ledger.Settling{Key: at, Window: taken.Window, Decided: now, At: now, Charged: n})...)
 		var was ledger.UsageBody
 		var told ledger.BudgetBody
-		rows, _, err := a.config.Store.Load(ctx, key(ledger.Usage, at), key(ledger.Budget, at))
+		rows, _, err := a.Config.Store.Load(ctx, core.Key(ledger.Usage, at), core.Key(ledger.Budget, at))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -248,13 +249,13 @@ func (a *Admission) stepped(change *ledger.Change, by interlock.Requester, b *ru
 	step := b.Step(used)
 	record := auditlog.BudgetRecord{Budget: b.ID, Step: step.Name, Share: int(step.At), Per: taken.Per, Of: taken.Of, Used: used,
 		Most: b.Most, Money: b.Currency}
-	if err := a.append(change, interlock.EventBudget, by, "system", record); err != nil {
+	if err := a.Append(change, interlock.EventBudget, by, "system", record); err != nil {
 		return err
 	}
 	does := map[string]string{ruleset.StepNotice: "nothing changes", ruleset.StepWarn: "nothing changes yet",
 		ruleset.StepThrottle: "what changes something is asked about", ruleset.StepDegrade: "only what reads is done",
 		ruleset.StepStop: "nothing more is done on it"}[step.Name]
-	return a.alarm(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%: %s; interlock budgets says by whom",
+	return a.Raise(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%: %s; interlock budgets says by whom",
 		b.ID, b.Says(), b.Used(used), does))
 }
 
@@ -273,17 +274,17 @@ func (a *Admission) budgets(ctx context.Context, p *Case, standing ledger.Standi
 	if len(p.under.Rules.AllBudgets()) == 0 {
 		return nil
 	}
-	agent := agentOf(p.Requester, standing)
+	agent := core.AgentOf(p.Requester, standing)
 	var refs []ledger.Ref
 	for _, b := range p.under.Rules.Budgets(p.under.Profile, &agent) {
-		taken := b.Taken(owned(p.Requester, standing), &agent, 0)
+		taken := b.Taken(core.Owned(p.Requester, standing), &agent, 0)
 		p.spent = append(p.spent, budgeted{budget: b, taken: taken})
-		refs = append(refs, key(ledger.Usage, ledger.TakenFrom(taken)))
+		refs = append(refs, core.Key(ledger.Usage, ledger.TakenFrom(taken)))
 	}
 	if len(refs) == 0 {
 		return nil
 	}
-	rows, _, err := a.config.Store.Recall(ctx, refs...)
+	rows, _, err := a.Config.Store.Recall(ctx, refs...)
 	if err != nil {
 		return err
 	}
@@ -302,7 +303,7 @@ func (a *Admission) budgets(ctx context.Context, p *Case, standing ledger.Standi
 // overBudget is what budgets object to an action.
 func (p *Case) overBudget(analysis impact.Analysis, now time.Time) (found []interlock.Finding) {
 	for _, s := range p.spent {
-		if f, objects := gate.OverBudget(s.budget, s.used, changes(analysis.Impacts), waitFor(s.back, now)); objects {
+		if f, objects := gate.OverBudget(s.budget, s.used, core.Changes(analysis.Impacts), waitFor(s.back, now)); objects {
 			found = append(found, f)
 		}
 	}

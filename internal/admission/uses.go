@@ -7,23 +7,12 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
-
-// A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. Whoever uses it up does not
-// read the row first, so that many who do at once neither race nor decide again: the store takes it with the event, one commit after
-// another, and says what it met where there is too little. That is no error of the decision but something to object.
-type Use struct {
-	ledger.Spend
-	Objects func(met *ledger.Met) interlock.Finding // where there is not as much left
-
-	taken     interlock.Taken // of a limit
-	limit     *ruleset.Limit
-	escalates bool // it is the part that is given out without a human
-}
 
 // uses finds what limits would have a decision use up, but for what it met too little of already. Nothing is taken by what is not let
 // through, by what is handed to something that decides it again, and by a call that goes on.
@@ -32,8 +21,8 @@ func (a *Admission) uses(p *Case, d interlock.Decision, goesOn bool, now time.Ti
 	if !d.Answer.Allowed() || p.Handover.Hands(d) || p.Handover == interlock.HandoverGateway || goesOn {
 		return
 	}
-	if a.config.Uses != nil {
-		for _, u := range a.config.Uses(p.Proposal, d, now) {
+	if a.Config.Uses != nil {
+		for _, u := range a.Config.Uses(p.Proposal, d, now) {
 			if !p.met[u.Spend] {
 				p.using = append(p.using, u)
 			}
@@ -53,14 +42,14 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 			continue
 		}
 		l := c.Limit
-		u := Use{limit: l, taken: interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Requester, &p.agent, p.tree),
+		u := core.Use{Limit: l, Taken: interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Requester, &p.agent, p.tree),
 			Measure: string(l.Measure), Currency: l.Currency, Take: c.Amount, Window: l.Window(), Monitored: d.Mode == interlock.Monitoring}}
-		u.Spend = ledger.Spend{Kind: ledger.Usage, Key: ledger.TakenFrom(u.taken), Take: c.Amount, Room: l.Most, Window: l.Window()}
+		u.Spend = ledger.Spend{Kind: ledger.Usage, Key: ledger.TakenFrom(u.Taken), Take: c.Amount, Room: l.Most, Window: l.Window()}
 		at := p.under.Rules.EscalatesAt(l)
 		if all, part := u.Spend, at.Of(l.Most); at > 0 && part < l.Most {
-			u.Room, u.escalates = part, true
+			u.Room, u.Escalates = part, true
 			if p.met[u.Spend] { // and a human has said yes
-				u.Spend, u.escalates = all, false
+				u.Spend, u.Escalates = all, false
 			}
 		}
 		if p.met[u.Spend] {
@@ -73,7 +62,7 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 			row, back := limited(u, met.Row, now)
 			row.Met, row.Back = true, back
 			p.limited = append(p.limited, row)
-			return gate.NoRoom(l, u.escalates, waitFor(back, now))
+			return gate.NoRoom(l, u.Escalates, waitFor(back, now))
 		}
 		p.using = append(p.using, u)
 	}
@@ -88,9 +77,9 @@ func waitFor(back, now time.Time) time.Duration {
 }
 
 // limited is what one row of a limit holds, and when there is room in it for a use.
-func limited(u Use, row ledger.Row, now time.Time) (auditlog.Limited, time.Time) {
+func limited(u core.Use, row ledger.Row, now time.Time) (auditlog.Limited, time.Time) {
 	body, _ := row.Value.(ledger.UsageBody)
-	return auditlog.Limited{Taken: u.taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)}, body.Back(u.Spend, now)
+	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)}, body.Back(u.Spend, now)
 }
 
 // asRead is what a decision found of the rows that it takes from, beside those that had no room.
@@ -98,19 +87,19 @@ func (a *Admission) asRead(ctx context.Context, p *Case, now time.Time) ([]audit
 	rows := slices.Concat(p.limited, p.asSpent())
 	var refs []ledger.Ref
 	for _, u := range p.using {
-		if u.limit != nil {
+		if u.Limit != nil {
 			refs = append(refs, ledger.Ref{Kind: u.Kind, Key: u.Key})
 		}
 	}
 	if len(refs) == 0 {
 		return rows, nil
 	}
-	known, _, err := a.config.Store.Recall(ctx, refs...)
+	known, _, err := a.Config.Store.Recall(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range p.using {
-		if u.limit == nil {
+		if u.Limit == nil {
 			continue
 		}
 		have := ledger.Row{}
@@ -135,8 +124,8 @@ func (p *Case) spend(change *ledger.Change) {
 // takes is what the decision takes from limits.
 func (p *Case) takes() (uses []interlock.Taken) {
 	for _, u := range p.using {
-		if u.limit != nil {
-			uses = append(uses, u.taken)
+		if u.Limit != nil {
+			uses = append(uses, u.Taken)
 		}
 	}
 	return uses

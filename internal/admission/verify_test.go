@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
@@ -20,7 +21,7 @@ func TestRightCodeLiftsTheBlock(t *testing.T) {
 	h, told, answer := blocked(t)
 	typed := " " + strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(told.code(t), "-", " "), "0", "o"), "1", "l")) + "\n"
 	v := h.verifies("claude", answer.Challenge, typed)
-	if diff := cmp.Diff(admission.Verification{Result: "passed", Reason: v.Reason, Unblocked: true}, v); diff != "" {
+	if diff := cmp.Diff(governance.Verification{Result: "passed", Reason: v.Reason, Unblocked: true}, v); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if free := h.propose("git status", step); free.Answer != interlock.Allow || free.Challenge != "" {
@@ -175,7 +176,7 @@ func TestVerifyPause(t *testing.T) {
 		t.Errorf("asked again: challenge %q, request %q, %d notices", same.Challenge, same.Request, len(told.notices))
 	}
 	v := h.verifies("claude", first.Challenge, told.code(t))
-	if diff := cmp.Diff(admission.Verification{Result: "passed", Reason: v.Reason, Request: first.Request}, v); diff != "" {
+	if diff := cmp.Diff(governance.Verification{Result: "passed", Reason: v.Reason, Request: first.Request}, v); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := h.standing().Requests[first.Request]; got.Status != interlock.RequestApproved || got.Approval.Method != interlock.MethodCode {

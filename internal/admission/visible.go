@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/engine"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
@@ -13,23 +15,23 @@ import (
 
 // Visible reports of each target whether this caller may see it: whether any call of it would not be denied now. A resource that
 // was never read, and has no pin yet, is seen wherever its server is.
-func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []Target) ([]bool, error) {
-	ground, err := a.groundOf(ctx, a.config.Store.Load, caller, pinsOfTargets(targets)...)
+func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, targets []pinning.Target) ([]bool, error) {
+	ground, err := a.GroundOf(ctx, a.Config.Store.Load, caller, pinsOfTargets(targets)...)
 	standing := ground.Standing
 	if err != nil {
 		return nil, fmt.Errorf("reading the standing: %w", err)
 	}
-	force, err := a.inForce(ctx)
+	force, err := a.InForce(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("putting the rules into force: %w", err)
 	}
-	now := a.config.Now().UTC()
+	now := a.Config.Now().UTC()
 	shown := make([]bool, len(targets))
-	if caller.Agent == "" || inOffice(caller, standing, now) != nil {
+	if caller.Agent == "" || core.InOffice(caller, standing, now) != nil {
 		return shown, nil
 	}
-	caller = owned(caller, standing)
-	known := map[Target]bool{} // most resources of a server are asked about as the server
+	caller = core.Owned(caller, standing)
+	known := map[pinning.Target]bool{} // most resources of a server are asked about as the server
 	for i, target := range targets {
 		u := target.Upstream
 		if _, pinned := standing.Pins[ledger.PinKey(u.Server, u.Tool)]; !pinned && u.Definition != "" &&
@@ -48,30 +50,30 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 
 // pinsOfTargets names the pins that targets are seen by: one by one, and of resources, of which there may be thousands, all that
 // their server has.
-func pinsOfTargets(targets []Target) []ledger.Ref {
+func pinsOfTargets(targets []pinning.Target) []ledger.Ref {
 	refs := make([]ledger.Ref, 0, len(targets))
 	whole := map[string]bool{}
 	for i := range targets {
 		u := targets[i].Upstream
 		switch {
 		case interlock.PinKind(u.Tool) != "resource":
-			refs = append(refs, key(ledger.Pin, ledger.PinKey(u.Server, u.Tool)))
+			refs = append(refs, core.Key(ledger.Pin, ledger.PinKey(u.Server, u.Tool)))
 		case !whole[u.Server]:
 			whole[u.Server] = true
-			refs = append(refs, under(ledger.Pin, ledger.Server(u.Server)))
+			refs = append(refs, core.Under(ledger.Pin, ledger.Server(u.Server)))
 		}
 	}
 	return refs
 }
 
 // hidden reports whether every call of a target would be denied.
-func (a *Admission) hidden(force *force, standing ledger.Standing, caller interlock.Requester, target Target, now time.Time) bool {
+func (a *Admission) hidden(force *core.ActiveRules, standing ledger.Standing, caller interlock.Requester, target pinning.Target, now time.Time) bool {
 	p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: target.Name}, Requester: caller,
 		CanAsk: true}
-	snapshot := force.snapshot(&Case{Proposal: p, Way: Way{Upstream: &target.Upstream}}, standing, now)
+	snapshot := snapshotOf(&force.Evaluator, &Case{Proposal: p, Way: Way{Upstream: &target.Upstream}}, standing, now)
 	var texts []fact.Text
 	if target.Name != "" {
-		texts = a.config.Analyser.ToolTexts(target.Name)
+		texts = a.Config.Analyser.ToolTexts(target.Name)
 	}
 	_, hidden := engine.Hidden(force.Rules, snapshot, target.Name, texts)
 	return hidden

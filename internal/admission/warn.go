@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"interlock"
 	"interlock/internal/ledger"
 )
 
@@ -13,7 +12,7 @@ import (
 // keeps it from being recorded, the action is let through.
 func (a *Admission) warn(ctx context.Context, p *Case, left []ledger.Row, now time.Time) {
 	for _, u := range p.using {
-		if u.limit == nil || u.limit.WarnAt == 0 || u.taken.Monitored {
+		if u.Limit == nil || u.Limit.WarnAt == 0 || u.Taken.Monitored {
 			continue
 		}
 		for _, row := range left {
@@ -21,21 +20,10 @@ func (a *Admission) warn(ctx context.Context, p *Case, left []ledger.Row, now ti
 			if !is || row.Key != u.Key {
 				continue
 			}
-			used, at := body.Used(u.Window, now), u.limit.WarnAt.Of(u.limit.Most)
+			used, at := body.Used(u.Window, now), u.Limit.WarnAt.Of(u.Limit.Most)
 			if used >= at && used-u.Take < at {
-				a.warned(ctx, p.Requester, u.limit.ID, u.limit.WarnAt.String())
+				a.Warned(ctx, p.Requester, u.Limit.ID, u.Limit.WarnAt.String())
 			}
 		}
-	}
-}
-
-func (a *Admission) warned(ctx context.Context, r interlock.Requester, limit, share string) {
-	var change ledger.Change
-	err := a.alarm(&change, r, "limit-warning", "the limit "+limit+" is used to "+share+"; interlock limits says by whom")
-	if err == nil {
-		_, err = a.config.Store.Commit(ctx, change)
-	}
-	if err != nil && a.config.Alert != nil {
-		a.config.Alert("limit-warning", "not recorded: "+reason(err))
 	}
 }

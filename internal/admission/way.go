@@ -4,6 +4,10 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/judging"
+	"interlock/internal/admission/messages"
+	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
@@ -44,26 +48,26 @@ type Case struct {
 	Recent []interlock.PastAction // what its run did a moment ago, as far as rules ask for it
 	Failed *interlock.Failures    // how the same action of the same agent failed lately, where a gateway carries it out
 	Origin *interlock.Origin      // where its values come from; nil: nothing was heard
-	under  *force                 // what admission decides it with
+	under  *core.ActiveRules      // what admission decides it with
 	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 
-	agent   interlock.AgentRecord // its requester's, as the snapshot held it
-	tree    string                // the orchestration of its requester's registered run, if it has one
-	using   []Use                 // what the decision takes from what stands
-	met     map[ledger.Spend]bool // what of that found too little left
-	limited []auditlog.Limited    // where that was a limit, what it found
-	spent   []budgeted            // what was found of the budgets that its agent works on
-	over    []interlock.Finding   // and what that objects
-	post    *post                 // the message that it is about; nil: it is about none
-	context []ledger.SignalBody   // how full its run's context is, as observers tell
-	overdue bool                  // its run's time is over, and nobody has recorded that
-	healed  bool                  // it was looked whether something it is under has healed
-	first   first                 // what its agent's type has not used before
-	authors []interlock.RunHolder // who else wrote what it runs, where types bind agents
-	passes  []string              // and who else wrote what it writes anew
+	agent   interlock.AgentRecord  // its requester's, as the snapshot held it
+	tree    string                 // the orchestration of its requester's registered run, if it has one
+	using   []core.Use             // what the decision takes from what stands
+	met     map[ledger.Spend]bool  // what of that found too little left
+	limited []auditlog.Limited     // where that was a limit, what it found
+	spent   []budgeted             // what was found of the budgets that its agent works on
+	over    []interlock.Finding    // and what that objects
+	post    *messages.MessageCheck // the message that it is about; nil: it is about none
+	context []ledger.SignalBody    // how full its run's context is, as observers tell
+	overdue bool                   // its run's time is over, and nobody has recorded that
+	healed  bool                   // it was looked whether something it is under has healed
+	first   first                  // what its agent's type has not used before
+	authors []interlock.RunHolder  // who else wrote what it runs, where types bind agents
+	passes  []string               // and who else wrote what it writes anew
 
-	judging    judging                 // what judges said of it
-	deciding   []deciding              // what it decides that was decided before, or is from now on
+	judging    judging.Consultation    // what judges said of it
+	deciding   []runs.Deciding         // what it decides that was decided before, or is from now on
 	committing []ledger.CommitmentBody // what becomes of that
 	committed  []auditlog.Committed    // as the log says it
 	since      time.Time               // a yes that was given before then does not count

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/quorum"
 )
 
@@ -30,7 +30,7 @@ func TestWeakKeys(t *testing.T) {
 	}
 	permit := func(detail string) error {
 		h.now = h.now.Add(1)
-		given := h.about(admission.WeakKeysSubject, detail)("ada")
+		given := h.about(core.WeakKeysSubject, detail)("ada")
 		given.Verb = interlock.VerbWeakKeys
 		_, err := h.CarryOut(t.Context(), given.Signed(interlock.MethodPasskey, "fingerprint of ada's", "ada's"))
 		return err
@@ -38,7 +38,7 @@ func TestWeakKeys(t *testing.T) {
 	if err := permit("perhaps"); err == nil {
 		t.Error("an order that says nothing was carried out")
 	}
-	if err := permit(admission.WeakKeysMay); err != nil {
+	if err := permit(core.WeakKeysMay); err != nil {
 		t.Fatal(err)
 	}
 	if err := answer("git push --force origin two"); err != nil {
@@ -50,7 +50,7 @@ func TestWeakKeys(t *testing.T) {
 	if a := h.propose("git push --force origin two"); a.Answer != interlock.Allow {
 		t.Errorf("what such a key approved: %v", a.Answer)
 	}
-	if err := permit(admission.WeakKeysMayNot); err != nil {
+	if err := permit(core.WeakKeysMayNot); err != nil {
 		t.Fatal(err)
 	}
 	if a := h.propose("git push --force origin five"); a.Answer == interlock.Allow {
@@ -59,7 +59,7 @@ func TestWeakKeys(t *testing.T) {
 	if err := answer("git push --force origin three"); err == nil || !strings.Contains(err.Error(), refusal) {
 		t.Errorf("refused again: %v", err)
 	}
-	if err := permit(admission.WeakKeysMay); err != nil {
+	if err := permit(core.WeakKeysMay); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.PutOperator(t.Context(), interlock.OperatorRecord{Name: "ada", Role: quorum.RoleAdmin, Revoked: h.now}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 )
 
 // Weigh decides one action without recording it, for a door that only watches: it does so in modes that enforce nothing, and
@@ -18,27 +19,27 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	}()
 	p := Case{Proposal: proposed, Way: way}
 	var err error
-	if p.under, err = a.inForce(ctx); err != nil {
+	if p.under, err = a.InForce(ctx); err != nil {
 		return interlock.Answer{}, false
 	}
-	if a.config.Mode == interlock.Enforcing || len(a.config.Judges) > 0 || p.Loop != nil || validate(p) != nil {
+	if a.Config.Mode == interlock.Enforcing || len(a.Config.Judges) > 0 || p.Loop != nil || validate(p) != nil {
 		return interlock.Answer{}, false
 	}
-	ground, err := a.groundOf(ctx, a.config.Store.Recall, p.Requester, append(alsoRead(p), recentOf(p)...)...)
-	standing, now := ground.Standing, a.config.Now().UTC().Truncate(time.Microsecond)
-	if err != nil || inOffice(p.Requester, standing, now) != nil {
+	ground, err := a.GroundOf(ctx, a.Config.Store.Recall, p.Requester, append(alsoRead(p), recentOf(p)...)...)
+	standing, now := ground.Standing, a.Config.Now().UTC().Truncate(time.Microsecond)
+	if err != nil || core.InOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}
-	p.Failed = a.failuresOf(p, p.Requester, ground.failed)
-	p.Requester = owned(p.Requester, standing)
-	p.Recent = p.under.Rules.Recent(ground.recent.Actions, now)
-	p.stop, _ = a.killed(&standing, now)
-	decision := p.under.Judge(&p, standing, now)
+	p.Failed = a.failuresOf(p, p.Requester, ground.Failed)
+	p.Requester = core.Owned(p.Requester, standing)
+	p.Recent = p.under.Rules.Recent(ground.Recent.Actions, now)
+	p.stop, _ = a.KilledIn(&standing, now)
+	decision := Decide(&p.under.Evaluator, &p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {
 		return interlock.Answer{}, false
 	}
-	if agent := agentOf(p.Requester, standing); len(p.under.Rules.Charges(p.under.Profile, &agent, p.Action.Kind, decision.Impacts)) > 0 {
+	if agent := core.AgentOf(p.Requester, standing); len(p.under.Rules.Charges(p.under.Profile, &agent, p.Action.Kind, decision.Impacts)) > 0 {
 		return interlock.Answer{}, false // a limit counts it
 	}
 	if told, err := a.told(ctx, &p, decision, now); err != nil || told != nil {

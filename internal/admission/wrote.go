@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/impact/place"
 	"interlock/internal/ledger"
 )
@@ -71,9 +72,9 @@ func (a *Admission) ownScripts(ctx context.Context, p *Case, d interlock.Decisio
 func (a *Admission) written(ctx context.Context, keys []string, now time.Time) (found []string, err error) {
 	refs := make([]ledger.Ref, len(keys))
 	for n := range keys {
-		refs[n] = key(ledger.Written, keys[n])
+		refs[n] = core.Key(ledger.Written, keys[n])
 	}
-	rows, _, err := a.config.Store.Load(ctx, refs...)
+	rows, _, err := a.Config.Store.Load(ctx, refs...)
 	for _, row := range rows {
 		if w, ok := row.Value.(ledger.WrittenBody); ok && now.Sub(w.At) <= interlock.WrittenWindow {
 			found = append(found, w.File)

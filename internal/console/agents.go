@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/render"
 	"interlock/internal/console/stats"
@@ -148,7 +148,7 @@ func runsOf(lately []auditlog.Decided, agents map[string]*agent) (runs []*run) {
 // stands about each. more says how many are registered besides.
 func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks map[string]weekOf) (agents map[string]*agent, more int, err error) {
 	backend := c.config.Backend
-	registered, err := admission.Listed[interlock.AgentRecord](ctx, backend, ledger.Agent, newest(math.MinInt64))
+	registered, err := core.Listed[interlock.AgentRecord](ctx, backend, ledger.Agent, newest(math.MinInt64))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -171,7 +171,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks m
 	}
 	more = registered.More()
 	for id, record := range seen.Agents { // any order: fills a map
-		if agents[id] == nil && more < admission.MostMore { // beyond it is not known how many there are
+		if agents[id] == nil && more < core.MostMore { // beyond it is not known how many there are
 			more--
 		}
 		put(record, true)

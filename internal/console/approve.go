@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/console/render"
 	"interlock/internal/console/signin"
 	"interlock/internal/identity"
@@ -376,7 +376,7 @@ func codeOf(err error) interlock.Code {
 
 // similar finds questions of the past that are like one: the same rule, and the same sort of action.
 func (c *Console) similar(ctx context.Context, to interlock.ApprovalRequest) (render.Precedent, error) {
-	newest, err := admission.RequestsWith(ctx, c.config.Backend, "", render.SimilarLooked)
+	newest, err := core.RequestsWith(ctx, c.config.Backend, "", render.SimilarLooked)
 	if err != nil {
 		return render.Precedent{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/render"
 	"interlock/internal/ledger"
@@ -16,7 +16,7 @@ import (
 
 // challengesPage lists the pauses and blocks that stand, newest first, with what may be ordered about them.
 func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
-	challenges, err := admission.Listed[interlock.Challenge](r.Context(), c.config.Backend, ledger.Challenge,
+	challenges, err := core.Listed[interlock.Challenge](r.Context(), c.config.Backend, ledger.Challenge,
 		newest(math.MinInt64))
 	if err != nil {
 		c.fail(w, r, err)
@@ -56,12 +56,12 @@ func (c *Console) challengesPage(w http.ResponseWriter, r *http.Request) {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
 	})
 	c.render(w, r, http.StatusOK, "challenges.html", "Challenges and blocks",
-		admission.List[render.Held]{Rows: list, All: challenges.All})
+		core.List[render.Held]{Rows: list, All: challenges.All})
 }
 
 // grantsPage lists the standing grants.
 func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
-	grants, err := admission.Ordered[interlock.Grant](r.Context(), c.config.Backend, interlock.VerbGrant,
+	grants, err := core.Ordered[interlock.Grant](r.Context(), c.config.Backend, interlock.VerbGrant,
 		ledger.Every(maxListed))
 	if err != nil {
 		c.fail(w, r, err)
@@ -85,7 +85,7 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 	sort.Slice(list, func(i, j int) bool {
 		return list[i].Created.After(list[j].Created) || list[i].Created.Equal(list[j].Created) && list[i].ID < list[j].ID
 	})
-	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", admission.List[one]{Rows: list, All: grants.All})
+	c.render(w, r, http.StatusOK, "grants.html", "Standing grants", core.List[one]{Rows: list, All: grants.All})
 }
 
 // probesWithin is how far back seeded errors are counted, as the command line counts them.

@@ -22,6 +22,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/render"
 	"interlock/internal/console/signin"
@@ -38,14 +39,14 @@ import (
 // Backend is what the console needs of admission. Implementations are safe for concurrent use.
 type Backend interface {
 	Governor
-	admission.Ledger
-	admission.Watcher
+	core.Ledger
+	core.Watcher
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Killed is the stop of everything that stands, if any.
 	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
-	Requests(ctx context.Context, limit int) (admission.List[interlock.ApprovalRequest], error)
+	Requests(ctx context.Context, limit int) (core.List[interlock.ApprovalRequest], error)
 	Pending(ctx context.Context, limit int) (int, error)
 	// Request is one request, whatever has become of it.
 	Request(ctx context.Context, id string) (r interlock.ApprovalRequest, found bool, err error)

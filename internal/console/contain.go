@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/governance"
 	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -143,7 +144,7 @@ func (c *Console) phaseOrder(r *http.Request, verb interlock.Verb, subject strin
 	if !known {
 		return "", about, interlock.Errorf(interlock.CodeInvalid, "to", "name a phase: P, A, C or E")
 	}
-	d := admission.PhaseDetail{To: to, Only: strings.TrimSpace(query.Get("agent")), Proof: strings.TrimSpace(query.Get("proof"))}
+	d := containment.PhaseDetail{To: to, Only: strings.TrimSpace(query.Get("agent")), Proof: strings.TrimSpace(query.Get("proof"))}
 	if strings.ContainsAny(d.Only, " \t\r\n") {
 		return "", about, interlock.Errorf(interlock.CodeInvalid, "agent", "is the name of one agent")
 	}
@@ -154,14 +155,14 @@ func (c *Console) phaseOrder(r *http.Request, verb interlock.Verb, subject strin
 }
 
 // loosening refuses a step back that is none, or that takes another role.
-func (c *Console) loosening(r *http.Request, standing ledger.Standing, name string, d admission.PhaseDetail) error {
+func (c *Console) loosening(r *http.Request, standing ledger.Standing, name string, d containment.PhaseDetail) error {
 	holds := standing.Holds()
 	at := slices.IndexFunc(holds, func(h ledger.HoldBody) bool { return h.Name() == name })
 	if at < 0 {
 		return interlock.Errorf(interlock.CodeNotFound, "subject", "%.80s is in phase %s; there is nothing to loosen", name, phase.Primary.Title())
 	}
 	h, operator := holds[at].AsOf(c.config.Now()), c.visitor(r).Operator
-	_, err := admission.StepBack(&h, d, c.tierOf(r, name), operator.Role)
+	_, err := containment.StepBack(&h, d, c.tierOf(r, name), operator.Role)
 	return err
 }
 
@@ -212,7 +213,7 @@ func containEffect(order interlock.Order) string {
 		return "It is put on record how this step ended. Nothing is carried out and nothing permitted by it. The last step that is told ends " +
 			"the rollback."
 	default:
-		return "With it somebody of another team may give the one order that has this digest, within " + strconv.Itoa(int(admission.SecondFor/time.Hour)) +
+		return "With it somebody of another team may give the one order that has this digest, within " + strconv.Itoa(int(governance.SecondFor/time.Hour)) +
 			" hours. Know what stands behind the digest before you sign."
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/replay"
@@ -111,7 +112,7 @@ type silenced struct {
 // suppressions are the orders that keep a rule silent, or any rule where none is named, the newest first. Whoever may not read actions
 // is not told where.
 func (c *Console) suppressions(r *http.Request, rule string) (list []silenced, err error) {
-	given, err := admission.Ordered[interlock.Suppression](r.Context(), c.config.Backend, interlock.VerbSuppress, ledger.Every(maxListed))
+	given, err := core.Ordered[interlock.Suppression](r.Context(), c.config.Backend, interlock.VerbSuppress, ledger.Every(maxListed))
 	if err != nil {
 		return nil, err
 	}

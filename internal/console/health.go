@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/render"
 	"interlock/internal/ledger"
@@ -155,12 +156,12 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	people, err := admission.Operators(r.Context(), c.config.Backend)
+	people, err := core.Operators(r.Context(), c.config.Backend)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	requests, err := admission.RequestsWith(r.Context(), c.config.Backend, "", healthReads)
+	requests, err := core.RequestsWith(r.Context(), c.config.Backend, "", healthReads)
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -179,7 +180,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		operators = append(operators, operator)
 	}
 	sort.Slice(operators, func(i, j int) bool { return operators[i].Name < operators[j].Name })
-	standing, err := c.config.Backend.Ground(r.Context(), append(admission.RulesOrdered(),
+	standing, err := c.config.Backend.Ground(r.Context(), append(governance.RulesOrdered(),
 		ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})...)
 	if err != nil {
 		c.fail(w, r, err)
@@ -190,7 +191,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	by, refused := admission.OrderedBy(standing.Settings)
+	by, refused := governance.OrderedBy(standing.Settings)
 	var held, acting []ledger.HoldBody
 	for _, h := range standing.Holds() {
 		if h = h.AsOf(c.config.Now()); h.State() != "" {
@@ -234,7 +235,7 @@ func (c *Console) systemPage(w http.ResponseWriter, r *http.Request) {
 		InOffice   func(interlock.OperatorRecord) bool
 		Percentage func(float64) int
 	}{c.config.Facts, c.started, rules.Digest(), len(rules.Rules()),
-		by == admission.RulesUnordered, refused, held, stop, acting, fullest, drill, head, c.config.Facts.Key,
+		by == core.RulesUnordered, refused, held, stop, acting, fullest, drill, head, c.config.Facts.Key,
 		string(head.Checkpoint),
 		quorum.HealthOf(answers), len(requests), expired, operators, c.streams.Load(),
 		quorum.HealthOf(answers).Median.Round(100 * time.Millisecond),

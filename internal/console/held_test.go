@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
@@ -31,12 +32,12 @@ func TestSystemSaysWhatIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	change := storagetest.Decision("a")
-	change.Writes = ledger.Settings(map[string]string{"rules_ordered": admission.RulesUnordered, "rules_refused": "sha256:02"})
+	change.Writes = ledger.Settings(map[string]string{"rules_ordered": core.RulesUnordered, "rules_refused": "sha256:02"})
 	if _, err := h.backend.Store.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
 	says(true, "every breaker is closed")
-	for _, tight := range []admission.Tightening{{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Why: "an <attack>"},
+	for _, tight := range []containment.Tightening{{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Why: "an <attack>"},
 		{Scope: ledger.HoldBreaker, Key: "agent:builder", Why: "it cost too much"}} {
 		if err := h.backend.Tighten(t.Context(), tight); err != nil {
 			t.Fatal(err)

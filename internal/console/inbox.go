@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/render"
 	"interlock/internal/console/stats"
@@ -328,7 +328,7 @@ func requestOf(e interlock.Entry) (id string) {
 
 // done lists what became of requests lately, so that nobody who comes too late is left to wonder.
 func (c *Console) done(ctx context.Context) ([]interlock.ApprovalRequest, error) {
-	newest, err := admission.RequestsWith(ctx, c.config.Backend, "", doneLooked)
+	newest, err := core.RequestsWith(ctx, c.config.Backend, "", doneLooked)
 	if err != nil {
 		return nil, err
 	}

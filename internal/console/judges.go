@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/console/render"
 	"interlock/internal/console/stats"
 	"interlock/internal/judgments"
@@ -135,7 +135,7 @@ func (p *judgesShown) fill(known render.Judges, counts *judgments.Counts, mayRea
 		p.Costs = append(p.Costs, row)
 	}
 	for _, spent := range known.Budgets {
-		if !mayRead && spent.Per == admission.JudgePerAgent && spent.Of != "" {
+		if !mayRead && spent.Per == core.JudgePerAgent && spent.Of != "" {
 			spent.Of = "one of them"
 		}
 		p.Budgets = append(p.Budgets, render.SpentBar{JudgeSpent: spent})

@@ -15,7 +15,8 @@ import (
 
 	"interlock"
 	"interlock/embedded"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/judging"
 	"interlock/internal/console/render"
 	"interlock/internal/quorum"
 )
@@ -122,7 +123,7 @@ func TestJudgesInTrouble(t *testing.T) {
 	h := open(t)
 	h.judges = render.Judges{Ground: render.JudgeGround{Note: "the file holds other ground rules"},
 		List:    []render.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(), Reason: "<b>gone</b>"}},
-		Budgets: []admission.JudgeSpent{{JudgeBudget: admission.JudgeBudget{ID: "day", Most: 100, Currency: "USD"}, Used: 120}}}
+		Budgets: []judging.JudgeSpent{{JudgeBudget: core.JudgeBudget{ID: "day", Most: 100, Currency: "USD"}, Used: 120}}}
 	page := h.in("vera", quorum.RoleViewer).counted("/system/judges")
 	h.wants("what is wrong", page, "the file holds other ground rules", `<strong class="bad">open</strong> until`,
 		"failed: <b>gone</b>", "used up: what needs a judge is denied")

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/console/render"
 )
 
@@ -223,7 +223,7 @@ func (c *Console) filterBefore(r *http.Request, path string) url.Values {
 
 // shows reports whether every character of a text shows as itself.
 func shows(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return !admission.Shows(r) || r == unicode.ReplacementChar })
+	return !strings.ContainsFunc(text, func(r rune) bool { return !core.Shows(r) || r == unicode.ReplacementChar })
 }
 
 // keepable is a filter as it is kept. One without a name is called by what it looks for.

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/console/signin"
 	"interlock/internal/identity"
 )
@@ -158,7 +158,7 @@ func (c *Console) byPasskey(r *http.Request) (interlock.OperatorRecord, string, 
 	if err != nil {
 		return interlock.OperatorRecord{}, "", err
 	}
-	operators, err := admission.Operators(r.Context(), c.config.Backend)
+	operators, err := core.Operators(r.Context(), c.config.Backend)
 	if err != nil {
 		return interlock.OperatorRecord{}, "", err
 	}

@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
+	"interlock/internal/admission/pinning"
+	"interlock/internal/admission/runs"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -20,9 +23,9 @@ import (
 // Governor carries out operators' orders. Each is checked again there; one that does not count is recorded and alerted.
 type Governor interface {
 	// CarryOut carries one out. A fresh code is for whoever signed the order and nobody else.
-	CarryOut(ctx context.Context, given quorum.Given, only ...interlock.Verb) (admission.Carried, error)
+	CarryOut(ctx context.Context, given quorum.Given, only ...interlock.Verb) (core.Carried, error)
 	// RollBack carries out one to begin a rollback, and ends the runs that were delegated downstream, which it returns.
-	RollBack(ctx context.Context, given quorum.Given) (admission.Carried, []string, error)
+	RollBack(ctx context.Context, given quorum.Given) (core.Carried, []string, error)
 }
 
 // The bounds of orders that were shown and wait for a signature.
@@ -119,7 +122,7 @@ func (c *Console) draft(r *http.Request, given quorum.Given, agents map[string]i
 }
 
 // give has an order that was shown to this session signed and carried out, as it was shown.
-func (c *Console) give(r *http.Request, given quorum.Given) (done admission.Carried, err error) {
+func (c *Console) give(r *http.Request, given quorum.Given) (done core.Carried, err error) {
 	err = c.sign(r, []string{given.Text()}, quorum.Loosens(given.Verb), func(_ int, method, key, signature string) {
 		given = given.Signed(method, key, signature)
 	})
@@ -260,7 +263,7 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 		return given, nil, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order")
 	}
 	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Challenge, subject), ref(ledger.Agent, subject),
-		admission.PinsOf(subject))
+		pinning.PinsOf(subject))
 	if err != nil {
 		return given, nil, err
 	}
@@ -300,7 +303,7 @@ func (c *Console) orderDetail(r *http.Request, standing ledger.Standing, verb in
 		}
 	case interlock.VerbAdoptSettings:
 		detail = query.Get("detail")
-		if _, err := admission.DeparturesOf(detail, query.Get("aside")); err != nil || subject != admission.SettingsSubject {
+		if _, err := governance.DeparturesOf(detail, query.Get("aside")); err != nil || subject != governance.SettingsSubject {
 			return "", about, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
 		}
 	case interlock.VerbKill, interlock.VerbReleaseKill:
@@ -352,13 +355,13 @@ func (c *Console) level(name, days string) (string, error) {
 		return "", interlock.Errorf(interlock.CodeInvalid, "level", "%v", err)
 	}
 	if level != interlock.TrustCertified {
-		return admission.TrustDetail(level, time.Time{}), nil
+		return governance.TrustDetail(level, time.Time{}), nil
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(days))
 	if err != nil || n < 1 || n > 400 {
 		return "", interlock.Errorf(interlock.CodeInvalid, "days", "a certificate runs for 1 to 400 days")
 	}
-	return admission.TrustDetail(level, c.config.Now().UTC().Truncate(time.Second).AddDate(0, 0, n)), nil
+	return governance.TrustDetail(level, c.config.Now().UTC().Truncate(time.Second).AddDate(0, 0, n)), nil
 }
 
 // giveOrder carries out an order that was shown to this session, as it was shown.
@@ -400,7 +403,7 @@ func afterOrder(given interlock.Order) string {
 	case interlock.VerbTightenPhase, interlock.VerbLoosenPhase, interlock.VerbRootCause, interlock.VerbTripBreaker, interlock.VerbResetBreaker:
 		return "/system/phases"
 	case interlock.VerbBeginRollback:
-		return "/system/rollbacks/" + admission.RollbackID(given.ID)
+		return "/system/rollbacks/" + runs.RollbackID(given.ID)
 	case interlock.VerbTellRollback:
 		id, _, _ := strings.Cut(given.Subject, "/")
 		return "/system/rollbacks/" + url.PathEscape(id)

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/console/render"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
@@ -33,11 +34,11 @@ func checkPeople(order interlock.Order) error {
 				return err
 			}
 		}
-		_, err := admission.TermsOf[admission.AgentTerms](order.Detail)
+		_, err := governance.TermsOf[governance.AgentTerms](order.Detail)
 		return err
 	}
 	if order.Verb == interlock.VerbWeakKeys {
-		if order.Subject != admission.WeakKeysSubject || order.Detail != admission.WeakKeysMay && order.Detail != admission.WeakKeysMayNot {
+		if order.Subject != core.WeakKeysSubject || order.Detail != core.WeakKeysMay && order.Detail != core.WeakKeysMayNot {
 			return interlock.Errorf(interlock.CodeInvalid, "detail", "the order doesn't say whether they may sign")
 		}
 		return nil
@@ -48,7 +49,7 @@ func checkPeople(order interlock.Order) error {
 	if err := identity.CheckName("subject", order.Subject); err != nil {
 		return err
 	}
-	terms, err := admission.TermsOf[admission.OperatorTerms](order.Detail)
+	terms, err := governance.TermsOf[governance.OperatorTerms](order.Detail)
 	if err != nil || terms.SSHKey == "" {
 		return err
 	}
@@ -63,7 +64,7 @@ func checkPeople(order interlock.Order) error {
 func peopleEffect(order interlock.Order) string {
 	switch order.Verb {
 	case interlock.VerbAddAgent:
-		terms, _ := admission.TermsOf[admission.AgentTerms](order.Detail) // it was read before it was shown
+		terms, _ := governance.TermsOf[governance.AgentTerms](order.Detail) // it was read before it was shown
 		return fmt.Sprintf("The agent %s is registered with the trust %s. Whoever has the token that was printed acts as it.",
 			order.Subject, terms.Trust)
 	case interlock.VerbWeakKeys:
@@ -71,7 +72,7 @@ func peopleEffect(order interlock.Order) string {
 	case interlock.VerbRevoke:
 		return order.Subject + " has no rights here any more, at once. What they approved and nobody has used counts no longer."
 	}
-	terms, _ := admission.TermsOf[admission.OperatorTerms](order.Detail)
+	terms, _ := governance.TermsOf[governance.OperatorTerms](order.Detail)
 	var parts []string
 	if terms.Role != "" {
 		parts = append(parts, "has the role "+terms.Role)
@@ -154,9 +155,9 @@ func (c *Console) trustPage(w http.ResponseWriter, r *http.Request) {
 const maxWhole = 25
 
 // registered are the agents that are registered, as far as a page lists them, or the one that is named.
-func (c *Console) registered(r *http.Request, only string) (list admission.List[interlock.AgentRecord], err error) {
+func (c *Console) registered(r *http.Request, only string) (list core.List[interlock.AgentRecord], err error) {
 	if only == "" {
-		return admission.Listed[interlock.AgentRecord](r.Context(), c.config.Backend, ledger.Agent, newest(math.MinInt64))
+		return core.Listed[interlock.AgentRecord](r.Context(), c.config.Backend, ledger.Agent, newest(math.MinInt64))
 	}
 	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Agent, only))
 	if record, known := standing.Agents[only]; known {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/runs"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
@@ -182,7 +182,7 @@ func TestARollbackIsFollowed(t *testing.T) {
 	h.want("a step", page, http.StatusOK, "touch facts.json")
 	id := strings.TrimPrefix(got.location, "/system/rollbacks/")
 	h.want("the list", olga.get("/system/rollbacks"), http.StatusOK, id)
-	body, steps, err := admission.RollbackNamed(t.Context(), h.backend, id)
+	body, steps, err := runs.RollbackNamed(t.Context(), h.backend, id)
 	if err != nil || len(steps) == 0 {
 		t.Fatalf("%+v %v", body, err)
 	}

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
@@ -39,7 +40,7 @@ func (c *Console) draftRange(w http.ResponseWriter, r *http.Request) {
 	g, days, err := c.rangeOf(r)
 	page := ranging{Asked: true, Second: r.PostForm.Get("act") == "second", Grant: g, Days: days, Tier: c.config.Facts.Rules().Maso().Tier}
 	if err == nil {
-		page.Digest, err = admission.RangeDigest(g)
+		page.Digest, err = governance.RangeDigest(g)
 	}
 	if err != nil {
 		c.fail(w, r, err)
@@ -141,12 +142,12 @@ func (p planned) Left() int { return len(p.Steps) - p.Done }
 
 // plansPage lists the plans of runs.
 func (c *Console) plansPage(w http.ResponseWriter, r *http.Request) {
-	plans, err := admission.PlansUnder(r.Context(), c.config.Backend, ledger.All, maxListed)
+	plans, err := core.PlansUnder(r.Context(), c.config.Backend, ledger.All, maxListed)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	list := admission.List[planned]{All: plans.All}
+	list := core.List[planned]{All: plans.All}
 	for _, plan := range plans.Rows {
 		list.Rows = append(list.Rows, c.planned(r, plan))
 	}
@@ -155,7 +156,7 @@ func (c *Console) plansPage(w http.ResponseWriter, r *http.Request) {
 
 // planPage shows one plan, by its id or its run's. Its acknowledgement is the answer to its request, as of any question.
 func (c *Console) planPage(w http.ResponseWriter, r *http.Request) {
-	plans, err := admission.PlansUnder(r.Context(), c.config.Backend, ledger.PlanNamed(r.PathValue("id")), 1)
+	plans, err := core.PlansUnder(r.Context(), c.config.Backend, ledger.PlanNamed(r.PathValue("id")), 1)
 	if err == nil && len(plans.Rows) == 0 {
 		err = interlock.Errorf(interlock.CodeNotFound, "id", "no plan and no run with a plan has this name")
 	}

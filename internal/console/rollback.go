@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/runs"
 	"interlock/internal/console/render"
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
@@ -73,7 +74,7 @@ func (c *Console) rollbackPlanPage(w http.ResponseWriter, r *http.Request) {
 		Subject string
 		Digest  interlock.Digest
 		JSON    string
-	}{Subject: admission.RollbackSubject(seed)}
+	}{Subject: runs.RollbackSubject(seed)}
 	if err == nil {
 		page.Plan, err = c.undoing(r, seed, 0)
 	}
@@ -98,12 +99,12 @@ func (c *Console) rollbackPlanPage(w http.ResponseWriter, r *http.Request) {
 // rollbacksPage lists the rollbacks that are under way, and those that have ended.
 func (c *Console) rollbacksPage(w http.ResponseWriter, r *http.Request) {
 	page := struct {
-		Open, Ended admission.List[ledger.RollbackBody]
+		Open, Ended core.List[ledger.RollbackBody]
 		Agent       string // that the form is filled with
 	}{Agent: render.Shorten(r.URL.Query().Get("agent"), render.MaxFilter)}
 	var err error
-	if page.Open, err = admission.Rollbacks(r.Context(), c.config.Backend, false, maxListed); err == nil {
-		page.Ended, err = admission.Rollbacks(r.Context(), c.config.Backend, true, maxListed)
+	if page.Open, err = runs.Rollbacks(r.Context(), c.config.Backend, false, maxListed); err == nil {
+		page.Ended, err = runs.Rollbacks(r.Context(), c.config.Backend, true, maxListed)
 	}
 	if err != nil {
 		c.fail(w, r, err)
@@ -114,7 +115,7 @@ func (c *Console) rollbacksPage(w http.ResponseWriter, r *http.Request) {
 
 // rollbackPage shows how far one has come, with the steps that people carry out.
 func (c *Console) rollbackPage(w http.ResponseWriter, r *http.Request) {
-	body, steps, err := admission.RollbackNamed(r.Context(), c.config.Backend, r.PathValue("id"))
+	body, steps, err := runs.RollbackNamed(r.Context(), c.config.Backend, r.PathValue("id"))
 	if err != nil {
 		c.fail(w, r, err)
 		return
@@ -130,13 +131,13 @@ func (c *Console) rollbackPage(w http.ResponseWriter, r *http.Request) {
 func (c *Console) rollbackOrder(r *http.Request, verb interlock.Verb, subject string) (detail string, about interlock.Requester, err error) {
 	query := r.URL.Query()
 	if verb == interlock.VerbTellRollback {
-		d := admission.StepDetail{Status: query.Get("status"), Stays: strings.TrimSpace(query.Get("stays"))}
+		d := runs.StepDetail{Status: query.Get("status"), Stays: strings.TrimSpace(query.Get("stays"))}
 		if d.Status != ledger.StepDone && d.Status != ledger.StepFailed {
 			return "", about, interlock.Errorf(interlock.CodeInvalid, "status", "say %s or %s", ledger.StepDone, ledger.StepFailed)
 		}
 		return d.String(), about, nil
 	}
-	seed, err := admission.SeedOf(subject)
+	seed, err := runs.SeedOf(subject)
 	var size int64
 	if err == nil {
 		err = indexed(query, "size", &size)
@@ -148,7 +149,7 @@ func (c *Console) rollbackOrder(r *http.Request, verb interlock.Verb, subject st
 	if err != nil {
 		return "", about, err
 	}
-	shown := admission.RollbackDetail{Size: plan.Size, Hold: []string{}}
+	shown := runs.RollbackDetail{Size: plan.Size, Hold: []string{}}
 	if shown.Plan, err = plan.Digest(); err != nil {
 		return "", about, err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/signin"
 	"interlock/internal/quorum"
@@ -211,7 +211,7 @@ func (c *Console) removePasskey(w http.ResponseWriter, r *http.Request) {
 
 // settingsEffect says what an order about the settings does, with what it binds by digest: whoever signs sees it whole.
 func settingsEffect(order quorum.Given) string {
-	departures, err := admission.DeparturesOf(order.Detail, order.Aside)
+	departures, err := governance.DeparturesOf(order.Detail, order.Aside)
 	if err != nil || len(departures) == 0 { // it was read before it was shown
 		return "All settings are the default; weaker ones that are written somewhere have no effect."
 	}

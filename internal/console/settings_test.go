@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/quorum"
 )
 
@@ -17,12 +17,12 @@ import (
 func TestOrderSettings(t *testing.T) {
 	h := open(t)
 	operator, admin := h.in("olga", quorum.RoleOperator), h.in("ada", quorum.RoleAdmin)
-	detail, aside, err := admission.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`),
+	detail, aside, err := governance.SaySettings(map[string]json.RawMessage{"mode": json.RawMessage(`"monitoring"`),
 		"channels": json.RawMessage(`[{"kind":"terminal"}]`)}, func(name string) bool { return name == "channels" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := url.Values{"verb": {"adopt-settings"}, "subject": {admission.SettingsSubject}, "detail": {detail}, "aside": {aside},
+	query := url.Values{"verb": {"adopt-settings"}, "subject": {governance.SettingsSubject}, "detail": {detail}, "aside": {aside},
 		"reason": {"we try it"}}
 	h.want("as an operator", operator.order(query.Encode()), http.StatusForbidden, "may not give this order")
 	query.Set("aside", `{"channels":[{"kind":"console"}]}`)

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
+	"interlock/internal/admission/core"
 	"interlock/internal/console/render"
 	"interlock/internal/console/stats"
 	"interlock/internal/ledger"
@@ -16,10 +17,10 @@ import (
 
 // The bounds of what a page reads of what stands, so that it costs the same however much that is.
 const (
-	maxCounted = admission.MostMore // what is counted beyond is "1,000+"
-	maxListed  = 200                // agents, challenges, grants
-	maxWaiting = 1000               // requests that are looked through, for a page or a count
-	maxPins    = 2000               // tools, beside those in quarantine
+	maxCounted = core.MostMore // what is counted beyond is "1,000+"
+	maxListed  = 200           // agents, challenges, grants
+	maxWaiting = 1000          // requests that are looked through, for a page or a count
+	maxPins    = 2000          // tools, beside those in quarantine
 )
 
 func ref(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: key} }
@@ -101,7 +102,7 @@ func (c *Console) killOrder(r *http.Request, verb interlock.Verb, subject string
 	case !any:
 		return "", interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is stopped")
 	}
-	return admission.KillID(h), nil
+	return containment.KillID(h), nil
 }
 
 // killEffect says what stopping everything, or letting it go on, does.

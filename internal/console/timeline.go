@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/console/render"
 	"interlock/internal/console/stats"
@@ -106,7 +106,7 @@ func (c *Console) ofAgent(ctx context.Context, s *subject) error {
 
 // ofRun finds a registered run, and of an orchestration the runs in it. A run that a harness named is known by its name alone.
 func (c *Console) ofRun(ctx context.Context, s *subject) error {
-	found, err := admission.RunsUnder(ctx, c.config.Backend, ledger.RunNamed(s.Key), 1)
+	found, err := core.RunsUnder(ctx, c.config.Backend, ledger.RunNamed(s.Key), 1)
 	if err != nil {
 		return err
 	}
@@ -133,11 +133,11 @@ func (c *Console) ofRun(ctx context.Context, s *subject) error {
 	}
 	s.Runs = []string{s.Key}
 	s.over("run:" + s.Key)
-	open, err := admission.RunsUnder(ctx, c.config.Backend, ledger.RunIn(s.Key), treeRuns)
+	open, err := core.RunsUnder(ctx, c.config.Backend, ledger.RunIn(s.Key), treeRuns)
 	if err != nil {
 		return err
 	}
-	ended, err := admission.RunsUnder(ctx, c.config.Backend, ledger.RunsEnded, endedRuns)
+	ended, err := core.RunsUnder(ctx, c.config.Backend, ledger.RunsEnded, endedRuns)
 	for _, run := range append(open.Rows, ended.Rows...) {
 		if run.Orchestration == s.Key && !slices.Contains(s.Runs, run.ID) && len(s.Runs) < treeRuns {
 			s.Runs = append(s.Runs, run.ID)

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/ledger"
 )
 
@@ -26,12 +26,12 @@ type pinned struct {
 	Subject     string
 	Says        string
 	Approved    bool
-	Differences []admission.Difference // only on its own page
-	Definition  []admission.Difference // the whole of it where nothing differs, place by place; only on its own page
+	Differences []pinning.Difference // only on its own page
+	Definition  []pinning.Difference // the whole of it where nothing differs, place by place; only on its own page
 }
 
 func shownPin(pin interlock.Pin) pinned {
-	return pinned{Pin: pin, Subject: interlock.PinSubject(pin.Server, pin.Tool), Says: admission.PinSays(pin),
+	return pinned{Pin: pin, Subject: interlock.PinSubject(pin.Server, pin.Tool), Says: pinning.PinSays(pin),
 		Approved: pin.Status == interlock.PinApproved}
 }
 
@@ -111,12 +111,12 @@ func (c *Console) pins(ctx context.Context) (pins map[string]interlock.Pin, more
 // toolPage shows one tool, or what an order about a whole server would approve, with what differs from what was approved.
 func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 	subject := r.URL.Query().Get("subject")
-	standing, err := c.config.Backend.Ground(r.Context(), admission.PinsOf(subject))
+	standing, err := c.config.Backend.Ground(r.Context(), pinning.PinsOf(subject))
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	pins, known := admission.Pinned(standing, subject)
+	pins, known := pinning.Pinned(standing, subject)
 	if !known {
 		c.fail(w, r, interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool"))
 		return
@@ -132,9 +132,9 @@ func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 		Apart    []string // of a server, what is in quarantine and approved one by one
 		Ordered  bool     // an operator has put all of it into quarantine, so that there is nothing left to put there
 	}{Subject: subject, Whole: subjectTool(subject) == "", Reading: c.may(r, reading)}
-	if waiting, detail, err := admission.Approvable(standing, subject); err == nil {
+	if waiting, detail, err := pinning.Approvable(standing, subject); err == nil {
 		pins, page.Seen = waiting, detail
-	} else if unsigned, detail, err := admission.Signable(standing, subject); err == nil {
+	} else if unsigned, detail, err := pinning.Signable(standing, subject); err == nil {
 		pins, page.Unsigned = unsigned, detail
 	}
 	if page.Whole {
@@ -156,9 +156,9 @@ func (c *Console) toolPage(w http.ResponseWriter, r *http.Request) {
 
 // apart are the tools of a server that an order about the whole of it leaves in quarantine.
 func apart(standing ledger.Standing, server string) (subjects []string) {
-	known, _ := admission.Pinned(standing, server)
+	known, _ := pinning.Pinned(standing, server)
 	covered := map[string]bool{}
-	if waiting, _, err := admission.Approvable(standing, server); err == nil {
+	if waiting, _, err := pinning.Approvable(standing, server); err == nil {
 		for _, pin := range waiting {
 			covered[pin.Tool] = true
 		}
@@ -179,14 +179,14 @@ func subjectTool(subject string) string {
 
 // differences are what differs of a tool from what was approved, or, where nothing does, all of it: whoever trusted first use has
 // not read it yet.
-func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole []admission.Difference, err error) {
+func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole []pinning.Difference, err error) {
 	approved, seen, err := c.config.Backend.Definitions(r.Context(), pin.Server, pin.Tool)
 	var refusal *interlock.Error
 	if errors.As(err, &refusal) && refusal.Code == interlock.CodeNotFound {
 		return nil, nil, nil
 	}
-	if differ = admission.Differences(approved, seen); len(differ) == 0 {
-		whole = admission.Differences(nil, seen)
+	if differ = pinning.Differences(approved, seen); len(differ) == 0 {
+		whole = pinning.Differences(nil, seen)
 	}
 	return differ, whole, err
 }
@@ -194,14 +194,14 @@ func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole
 // toolOrder is the detail of an order about tools: of an approval, what its giver was shown.
 func toolOrder(standing ledger.Standing, verb interlock.Verb, subject, seen string) (detail string, err error) {
 	if verb == interlock.VerbQuarantineTool {
-		if _, known := admission.Pinned(standing, subject); !known {
+		if _, known := pinning.Pinned(standing, subject); !known {
 			return "", interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool")
 		}
 		return "", nil
 	}
-	look := admission.Approvable
+	look := pinning.Approvable
 	if verb == interlock.VerbSignTools {
-		look = admission.Signable
+		look = pinning.Signable
 	}
 	_, detail, err = look(standing, subject)
 	if err == nil && detail != seen {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store/storagetest"
@@ -37,7 +37,7 @@ func (h *house) serve(descriptions ...string) {
 			definitions = append(definitions, text)
 		}
 		if _, err := h.backend.Examine(h.t.Context(),
-			admission.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: definitions}); err != nil {
+			pinning.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true, Definitions: definitions}); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestSigningForFirstUse(t *testing.T) {
 	h := open(t)
 	b := h.in("olga", quorum.RoleOperator)
 	h.serve("Reads a file.")
-	if _, err := h.backend.Examine(t.Context(), admission.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true,
+	if _, err := h.backend.Examine(t.Context(), pinning.Listing{Server: "files", Identity: "sha256:aa", FirstUse: true,
 		Of: interlock.PinnedPrompt, Definitions: []json.RawMessage{json.RawMessage(`{"name":"greet"}`)}}); err != nil {
 		t.Fatal(err)
 	}

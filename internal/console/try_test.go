@@ -26,7 +26,7 @@ func (h *house) try(_ context.Context, t console.Trial) (console.Tried, error) {
 	}
 	evaluator := admission.Evaluator{Rules: h.backend.Rules(), Analyser: h.backend.Analyser(), Profile: "guard", Attended: true}
 	proposal := admission.Case{Proposal: interlock.Proposal{Action: action, Requester: interlock.Requester{Agent: t.Agent}, CanAsk: true}}
-	decision := evaluator.Judge(&proposal, ledger.Standing{}, h.now())
+	decision := admission.Decide(&evaluator, &proposal, ledger.Standing{}, h.now())
 	return console.Tried{Decision: explain.WithoutSecrets(decision),
 		Why: *explain.Of(&evaluator, proposal, ledger.Standing{}, decision, h.now())}, nil
 }

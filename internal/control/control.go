@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/hostname"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
@@ -43,7 +43,7 @@ type Backend interface {
 	Kill(ctx context.Context, mode ledger.KillMode, why, by string) (ledger.HoldBody, error)
 	ProposeKill(ctx context.Context, observer, why string) (ledger.HoldBody, error)
 	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
-	Signal(ctx context.Context, observer string, s interlock.Signal) (admission.SignalAnswer, error)
+	Signal(ctx context.Context, observer string, s interlock.Signal) (containment.SignalAnswer, error)
 }
 
 // Observers finds the observer that a token belongs to.

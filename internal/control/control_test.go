@@ -16,8 +16,7 @@ import (
 	"time"
 
 	"interlock"
-
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/control"
 	"interlock/internal/ledger"
 	"interlock/spec"
@@ -287,13 +286,13 @@ func (s *switchboard) Observer(_ context.Context, token string) (interlock.Agent
 	return interlock.AgentRecord{ID: name, Observer: true}, nil
 }
 
-func (s *switchboard) Signal(_ context.Context, observer string, signal interlock.Signal) (admission.SignalAnswer, error) {
+func (s *switchboard) Signal(_ context.Context, observer string, signal interlock.Signal) (containment.SignalAnswer, error) {
 	switch {
 	case signal.Kind == "weather":
-		return admission.SignalAnswer{}, interlock.Errorf(interlock.CodeInvalid, "/kind", "is not known")
+		return containment.SignalAnswer{}, interlock.Errorf(interlock.CodeInvalid, "/kind", "is not known")
 	case signal.Agent == "broken":
-		return admission.SignalAnswer{}, errors.New("the disk is full")
+		return containment.SignalAnswer{}, errors.New("the disk is full")
 	}
 	s.told = append(s.told, fmt.Sprint(observer, " ", signal.Agent, " ", signal.Value))
-	return admission.SignalAnswer{Event: "e", Told: true}, nil
+	return containment.SignalAnswer{Event: "e", Told: true}, nil
 }

@@ -59,7 +59,7 @@ func Of(evaluator *admission.Evaluator, p admission.Case, standing ledger.Standi
 	e.Ways = append(e.Ways, suppressions(d, objections, p.Requester.Agent)...)
 	for _, name := range evaluator.Rules.Profiles() {
 		other := *evaluator
-		if other.Profile = name; name == evaluator.Profile || !other.Evaluate(p, standing, at).Verdict.Allowed() {
+		if other.Profile = name; name == evaluator.Profile || !admission.Evaluate(&other, p, standing, at).Verdict.Allowed() {
 			continue
 		}
 		e.Ways = append(e.Ways, Way{Kind: "profile", Say: "profile " + name + " allows it",

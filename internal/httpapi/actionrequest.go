@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
@@ -15,13 +15,13 @@ import (
 // Actions is what asking for an act of governance needs of admission. Agents ask; they neither vote nor carry out.
 type Actions interface {
 	AskAction(ctx context.Context, by interlock.Requester, kind, why string,
-		terms admission.RequestTerms) (interlock.ActionRequest, ledger.Receipt, error)
+		terms governance.RequestTerms) (interlock.ActionRequest, ledger.Receipt, error)
 }
 
 type actionBody struct {
 	Type          string `json:"type"`
 	Justification string `json:"justification"`
-	admission.RequestTerms
+	governance.RequestTerms
 	Requester *interlock.Requester `json:"requester"`
 }
 

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
 )
 
 func (b *fakeBackend) AskAction(_ context.Context, by interlock.Requester, kind, _ string,
-	terms admission.RequestTerms) (interlock.ActionRequest, ledger.Receipt, error) {
+	terms governance.RequestTerms) (interlock.ActionRequest, ledger.Receipt, error) {
 	if kind != "code_upload" || by.Agent == "" {
 		return interlock.ActionRequest{}, ledger.Receipt{}, interlock.Errorf(interlock.CodeInvalid, "type", "name the action")
 	}

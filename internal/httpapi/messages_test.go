@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 )
 
 // aMessage is what the fake backend carries.
@@ -53,7 +53,7 @@ func (b *fakeBackend) WaitingMessages(context.Context, interlock.Requester) ([]i
 	return []interlock.Message{*aMessage("builder")}, nil
 }
 
-func (b *fakeBackend) ReportIncident(_ context.Context, by interlock.Requester, r admission.IncidentReport) (string, error) {
+func (b *fakeBackend) ReportIncident(_ context.Context, by interlock.Requester, r containment.IncidentReport) (string, error) {
 	if r.Title == "" {
 		return "", interlock.Errorf(interlock.CodeInvalid, "title", "is missing")
 	}

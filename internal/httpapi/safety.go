@@ -6,19 +6,19 @@ import (
 	"net/http"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/containment"
 	"interlock/internal/strictjson"
 )
 
 // Reports is what taking in a report of what is wrong needs of admission.
 type Reports interface {
-	ReportIncident(ctx context.Context, by interlock.Requester, r admission.IncidentReport) (event string, err error)
+	ReportIncident(ctx context.Context, by interlock.Requester, r containment.IncidentReport) (event string, err error)
 }
 
 // The body and the answer of /safety/report. What becomes of a report is an operator's to say, elsewhere.
 type (
 	safetyReportBody struct {
-		admission.IncidentReport
+		containment.IncidentReport
 		Requester *interlock.Requester `json:"requester"`
 	}
 	safetyReportAnswer struct {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/sse"
 	"interlock/internal/strictjson"
@@ -20,7 +20,7 @@ import (
 type Waits interface {
 	// Asked is a request of this requester as it stands now; one of another is not found.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
-	admission.Watcher
+	core.Watcher
 }
 
 // The bounds of waiting. They are measured in real time, because it is a connection that waits.
@@ -198,7 +198,7 @@ func (x *exchange) untilAnswered(ctx context.Context, requester interlock.Reques
 		}
 		return err
 	}
-	err = admission.Follow(ctx, waits, ledger.Watch{Kinds: []string{ledger.Request}, Within: waitLook}, look)
+	err = core.Follow(ctx, waits, ledger.Watch{Kinds: []string{ledger.Request}, Within: waitLook}, look)
 	if errors.Is(err, errAnswered) {
 		return asked, nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpaql"
@@ -70,7 +71,7 @@ type fakeBackend struct {
 	outcomes  []interlock.Outcome
 	events    []string // type and what is said, in order
 	paused    []string // why executions were
-	verify    func(challenge, code string) (admission.Verification, error)
+	verify    func(challenge, code string) (governance.Verification, error)
 	confirm   func(request, code string) (interlock.ApprovalRequest, error)
 }
 
@@ -141,7 +142,7 @@ func (b *fakeBackend) Count(context.Context, ledger.Ref, ledger.Span) (int, erro
 	return len(b.standing.Challenges), nil
 }
 
-func (b *fakeBackend) Verify(_ context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error) {
+func (b *fakeBackend) Verify(_ context.Context, r interlock.Requester, challenge, code string) (governance.Verification, error) {
 	return b.verify(challenge, code)
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/mcpaql"
 	"interlock/internal/ruleset"
 	"interlock/rules"
@@ -115,8 +115,8 @@ func TestATokenIsNoHumansWord(t *testing.T) {
 	f.data(mcpaql.Execute, `{"operation":"execute_agent","params":{"element_name":"e","_confirmation":"`+token+`"}}`)
 	asked := with(objected(interlock.Ask, "rules", "deploys"), func(a *interlock.Answer) { a.Request = "apr_1" })
 	f.backend.answer = func(interlock.Proposal) interlock.Answer { return asked }
-	f.backend.verify = func(_, code string) (admission.Verification, error) {
-		return admission.Verification{Result: "unknown", Reason: "no code: " + code}, nil
+	f.backend.verify = func(_, code string) (governance.Verification, error) {
+		return governance.Verification{Result: "unknown", Reason: "no code: " + code}, nil
 	}
 	f.backend.confirm = func(_, code string) (interlock.ApprovalRequest, error) {
 		return interlock.ApprovalRequest{}, interlock.Errorf(interlock.CodeUnauthorized, "", "no human has answered, and %q is no code", code)

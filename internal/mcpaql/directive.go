@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
 )
@@ -164,8 +164,8 @@ func noteOf(kind string, answer interlock.Answer, reason string) string {
 // are read a page at a time, and nothing is kept but what is told. standing holds the agent and its own challenges.
 func (s *Server) broadcasts(ctx context.Context, standing ledger.Standing, r interlock.Requester, told string) ([]notification, error) {
 	var out []notification
-	own, _ := admission.Blocked(standing, r)
-	err := admission.Walk(ctx, s.config.Backend, ledger.Challenge, func(challenge interlock.Challenge) bool {
+	own, _ := core.Blocked(standing, r)
+	err := core.Walk(ctx, s.config.Backend, ledger.Challenge, func(challenge interlock.Challenge) bool {
 		id := challenge.ID
 		if challenge.Kind != interlock.ChallengeBlock || !challenge.Ended.IsZero() || id == told {
 			return true

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/governance"
 	"interlock/internal/mcpaql"
 	"interlock/spec"
 )
@@ -169,22 +169,22 @@ func TestBlocksAreBroadcastUntilTheyAreCleared(t *testing.T) {
 func TestCodesAreHandedOnAndNeverShown(t *testing.T) {
 	const challenge, code = "3f0c7a52-0000-4000-8000-000000000001", "SECR-ETCO-DE00"
 	for name, tc := range map[string]struct {
-		verification admission.Verification
+		verification governance.Verification
 		code         mcpaql.Code
 		details      map[string]any
 	}{
-		"right": {admission.Verification{Result: "passed", Unblocked: true}, "", nil},
-		"wrong": {admission.Verification{Result: "wrong", Reason: "the code is not right", Failed: 1},
+		"right": {governance.Verification{Result: "passed", Unblocked: true}, "", nil},
+		"wrong": {governance.Verification{Result: "wrong", Reason: "the code is not right", Failed: 1},
 			mcpaql.CodePermissionDenied, map[string]any{"result": "wrong", "failed_attempts": 1.0}},
-		"expired": {admission.Verification{Result: "expired", Failed: 2}, mcpaql.CodePermissionDenied,
+		"expired": {governance.Verification{Result: "expired", Failed: 2}, mcpaql.CodePermissionDenied,
 			map[string]any{"result": "expired", "failed_attempts": 2.0}},
-		"unknown": {admission.Verification{Result: "unknown", Failed: 3}, mcpaql.CodeNoResource, map[string]any{"result": "unknown", "failed_attempts": 3.0}},
-		"limited": {admission.Verification{Result: "limited", Failed: 10, RetryAfter: time.Minute}, mcpaql.CodeRateLimit,
+		"unknown": {governance.Verification{Result: "unknown", Failed: 3}, mcpaql.CodeNoResource, map[string]any{"result": "unknown", "failed_attempts": 3.0}},
+		"limited": {governance.Verification{Result: "limited", Failed: 10, RetryAfter: time.Minute}, mcpaql.CodeRateLimit,
 			map[string]any{"result": "limited", "failed_attempts": 10.0, "retry_after_seconds": 60.0}},
-		"odd": {admission.Verification{Result: "perhaps"}, mcpaql.CodePermissionDenied, map[string]any{"result": "perhaps", "failed_attempts": 0.0}},
+		"odd": {governance.Verification{Result: "perhaps"}, mcpaql.CodePermissionDenied, map[string]any{"result": "perhaps", "failed_attempts": 0.0}},
 	} {
 		f := newFixture(t, nil)
-		f.backend.verify = func(gotChallenge, gotCode string) (admission.Verification, error) {
+		f.backend.verify = func(gotChallenge, gotCode string) (governance.Verification, error) {
 			if gotChallenge != challenge || gotCode != code {
 				t.Errorf("%s: handed on %q, %q", name, gotChallenge, gotCode)
 			}

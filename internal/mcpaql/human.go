@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 )
 
 // verification is what verify_challenge answers.
@@ -26,13 +26,13 @@ func (s *Server) verify(ctx context.Context, c Caller, a arguments) (any, error)
 	}
 	details := map[string]any{"result": v.Result, "failed_attempts": v.Failed}
 	switch v.Result {
-	case admission.Passed:
+	case core.Passed:
 		return verification{Challenge: id, Verified: true, Unblocked: v.Unblocked, Request: v.Request,
 			Next: "Report the step again with record_execution_step; it is judged afresh."}, nil
-	case admission.Unknown:
+	case core.Unknown:
 		return nil, &Failure{Code: CodeNoResource, Message: "No such challenge is open for this agent, or this is no code",
 			Details: details}
-	case admission.Limited:
+	case core.Limited:
 		details["retry_after_seconds"] = int(v.RetryAfter / time.Second)
 		return nil, &Failure{Code: CodeRateLimit,
 			Message: "Too many codes were wrong; wait before handing in another, and don't guess", Details: details}

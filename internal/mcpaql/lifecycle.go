@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
@@ -51,7 +51,7 @@ func (s *Server) unblocked(ctx context.Context, c Caller) error {
 	if revoked := standing.Agents[c.Agent].Revoked; !revoked.IsZero() && !s.config.Now().Before(revoked) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "", "this agent is revoked")
 	}
-	challenge, blocked := admission.Blocked(standing, c.requester())
+	challenge, blocked := core.Blocked(standing, c.requester())
 	if !blocked {
 		return nil
 	}

@@ -14,6 +14,8 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/governance"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
@@ -32,9 +34,9 @@ type Backend interface {
 	// Ground returns what refs name of what stands; Known the same as this process last saw it.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
-	admission.Ledger
+	core.Ledger
 	// Verify judges a code that an agent hands in for a challenge.
-	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (admission.Verification, error)
+	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (governance.Verification, error)
 	// Confirm says where a request of this requester stands, or redeems a human's code for it.
 	Confirm(ctx context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest, error)
 	// RegisterRun, EndRun and Heartbeat are what agents tell of their runs and of themselves.

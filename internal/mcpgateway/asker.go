@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
@@ -23,7 +24,7 @@ type Approvals interface {
 	// Ground returns what refs name of what stands, as it is now.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Watch tells that some of what is named may have changed.
-	admission.Watcher
+	core.Watcher
 	// Asked is a request of this requester as it stands now, whatever has become of it.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
 	// Forgo takes a request back for the side that asked, also one that was approved, if the approval was not used yet.

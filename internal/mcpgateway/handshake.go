@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/rpc"
 )
 
@@ -220,14 +220,14 @@ func (s *Session) instructions() string {
 	return strings.Join(all, "\n\n")
 }
 
-func (s *Session) mayShow(pinned admission.Target) bool {
+func (s *Session) mayShow(pinned pinning.Target) bool {
 	pins := s.gateway.config.Pins
 	if pins == nil {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()
-	shown, err := pins.Visible(ctx, s.requester(), []admission.Target{pinned})
+	shown, err := pins.Visible(ctx, s.requester(), []pinning.Target{pinned})
 	return err == nil && len(shown) == 1 && shown[0] && pinned.Upstream.Definition != ""
 }
 

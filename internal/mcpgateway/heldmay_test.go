@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/mcpgateway"
 )
 
@@ -14,8 +14,8 @@ import (
 func TestAHeldCallOfWhoMayNoMore(t *testing.T) {
 	server, book := newFakeServer("notes"), newFakeLog()
 	answers := asking(server, asksName)
-	p := &pins{hidden: map[string]bool{}, verdict: func(tool string) admission.PinVerdict {
-		return admission.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: true}
+	p := &pins{hidden: map[string]bool{}, verdict: func(tool string) pinning.PinVerdict {
+		return pinning.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: true}
 	}}
 	c := join(t, newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server))
 	state, name := asks(t, c.call("tools/call", `{`+writesNote+`,`+metaWith(takesAll)+`}`), "elicitation/create")

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/rpc"
 )
 
@@ -84,7 +84,7 @@ func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
 		return true
 	}
 	m := h.wire.mount
-	target := admission.Target{Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
+	target := pinning.Target{Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity()}}
 	switch r.method {
 	case "tools/call":
 		_, tool, _ := strings.Cut(h.permit.action.Tool, ".")
@@ -99,7 +99,7 @@ func (s *Session) mayGoOn(ctx context.Context, r *request, h *held) bool {
 	default:
 		target.Upstream = h.permit.by
 	}
-	shown, err := pins.Visible(ctx, s.requester(), []admission.Target{target})
+	shown, err := pins.Visible(ctx, s.requester(), []pinning.Target{target})
 	return err == nil && len(shown) == 1 && shown[0]
 }
 

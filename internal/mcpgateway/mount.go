@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/rpc"
 )
 
@@ -31,7 +31,7 @@ type mount struct {
 	mu       sync.Mutex
 	features features
 	about    string                      // its instructions
-	pinned   admission.Target            // they, as pinned
+	pinned   pinning.Target              // they, as pinned
 	taken    map[string]interlock.Digest // resources that are pinned, by URI, and the definition that is
 	health   string                      // what is wrong; empty: nothing
 	seeking  bool

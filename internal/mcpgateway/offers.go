@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/rpc"
 )
 
@@ -47,7 +47,7 @@ type offer struct {
 	hints  *interlock.Annotations
 	form   *form // what its arguments are to be
 	shaped bool  // its results have a declared form: outputSchema
-	target admission.Target
+	target pinning.Target
 }
 
 // offers are what a server offers of one kind, in its order.
@@ -136,13 +136,13 @@ func (m *mount) read(ctx context.Context, w *wire, kind offerKind) error {
 const instructionsTool = "initialize.instructions"
 
 // examine holds what a server lists against what was approved; with its tools, what it tells the model about itself.
-func (m *mount) examine(ctx context.Context, kind offerKind, raw []json.RawMessage) ([]admission.PinVerdict, error) {
+func (m *mount) examine(ctx context.Context, kind offerKind, raw []json.RawMessage) ([]pinning.PinVerdict, error) {
 	switch kind {
 	case kindTools:
 	case kindResources:
 		return m.examineResources(ctx, raw)
 	default:
-		return m.hold(ctx, admission.Listing{Of: offerKinds[kind].pinned, Definitions: raw})
+		return m.hold(ctx, pinning.Listing{Of: offerKinds[kind].pinned, Definitions: raw})
 	}
 	m.mu.Lock()
 	about, can := m.about, m.features
@@ -159,14 +159,14 @@ func (m *mount) examine(ctx context.Context, kind offerKind, raw []json.RawMessa
 	if !can.resources {
 		absent = append(absent, interlock.PinnedTemplate)
 	}
-	verdicts, err := m.hold(ctx, admission.Listing{Definitions: definitions, Absent: absent})
+	verdicts, err := m.hold(ctx, pinning.Listing{Definitions: definitions, Absent: absent})
 	if err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if about != "" {
-		m.pinned = admission.Target{Name: m.name() + "." + instructionsTool,
+		m.pinned = pinning.Target{Name: m.name() + "." + instructionsTool,
 			Upstream: interlock.Upstream{Server: m.name(), Identity: m.server.Identity(), Tool: instructionsTool,
 				Definition: verdicts[len(raw)].Definition}}
 	}
@@ -175,7 +175,7 @@ func (m *mount) examine(ctx context.Context, kind offerKind, raw []json.RawMessa
 }
 
 // hold has a list of this server examined.
-func (m *mount) hold(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+func (m *mount) hold(ctx context.Context, l pinning.Listing) ([]pinning.PinVerdict, error) {
 	g := m.session.gateway
 	l.Server, l.Identity, l.FirstUse = m.name(), m.server.Identity(), g.firstUse(m.name())
 	verdicts, err := g.config.Pins.Examine(ctx, l)
@@ -188,7 +188,7 @@ func (m *mount) hold(ctx context.Context, l admission.Listing) ([]admission.PinV
 // learn takes a whole list. What has no name, or one that stood before, is left out.
 func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage) error {
 	found := &offers{byName: make(map[string]int, len(raw))}
-	var verdicts []admission.PinVerdict
+	var verdicts []pinning.PinVerdict
 	if m.session.gateway.config.Pins != nil {
 		var err error
 		if verdicts, err = m.examine(ctx, kind, raw); err != nil {
@@ -327,7 +327,7 @@ func (s *Session) reread(ctx context.Context, kind offerKind) {
 // visible is what the caller may see of one kind. A name that two servers offer (only a resource's can be) is the first one's.
 func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error) {
 	var all []*offer
-	var targets []admission.Target
+	var targets []pinning.Target
 	seen := map[string]bool{}
 	for _, m := range s.mounts {
 		if m.live.Load() == nil {
@@ -365,7 +365,7 @@ func (s *Session) visible(ctx context.Context, kind offerKind) ([]*offer, error)
 
 // seenAs is what an offer is called when its visibility is asked for: a tool by its name, a prompt by what getting one is judged
 // as, and a resource, which may be judged as many things, by what is pinned of it alone.
-func seenAs(kind offerKind, o *offer) admission.Target {
+func seenAs(kind offerKind, o *offer) pinning.Target {
 	target := o.target
 	switch kind {
 	case kindTools:

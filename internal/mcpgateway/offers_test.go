@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/mcpgateway"
 )
 
@@ -197,15 +197,15 @@ func TestRequestsOfServers(t *testing.T) {
 // Pins are asked at list time and named at call time; what may not be shown is not listed, and a call of it is proposed all
 // the same, so that what refuses it is the one rule.
 type pins struct {
-	verdict func(tool string) admission.PinVerdict
+	verdict func(tool string) pinning.PinVerdict
 	failed  error
 
 	mu     sync.Mutex
 	hidden map[string]bool
 }
 
-func (p *pins) Examine(_ context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
-	var all []admission.PinVerdict
+func (p *pins) Examine(_ context.Context, l pinning.Listing) ([]pinning.PinVerdict, error) {
+	var all []pinning.PinVerdict
 	for _, d := range l.Definitions {
 		var named struct{ Name string }
 		if err := json.Unmarshal(d, &named); err != nil {
@@ -216,11 +216,11 @@ func (p *pins) Examine(_ context.Context, l admission.Listing) ([]admission.PinV
 	return all, p.failed
 }
 
-func (p *pins) Take(_ context.Context, r admission.Reading) (interlock.Upstream, error) {
+func (p *pins) Take(_ context.Context, r pinning.Reading) (interlock.Upstream, error) {
 	return interlock.Upstream{Server: r.Server, Identity: r.Identity}, p.failed
 }
 
-func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []admission.Target) ([]bool, error) {
+func (p *pins) Visible(_ context.Context, _ interlock.Requester, targets []pinning.Target) ([]bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []bool
@@ -247,8 +247,8 @@ func TestPins(t *testing.T) {
 	server, book := newFakeServer("a"), newFakeLog()
 	server.answers["tools/list"] = `{"tools":[{"name":"seen"},{"name":"hidden"},{"name":"changed"}]}`
 	server.answers["initialize"] = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"},"instructions":"Be kind."}`
-	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) admission.PinVerdict {
-		return admission.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
+	p := &pins{hidden: map[string]bool{"a.hidden": true, "a.changed": true}, verdict: func(tool string) pinning.PinVerdict {
+		return pinning.PinVerdict{Tool: tool, Definition: interlock.Digest("sha256:" + tool), Approved: tool != "changed"}
 	}}
 	g := newGateway(t, book, func(c *mcpgateway.Config) { c.Pins = p }, server)
 	c := join(t, g)

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/ledger"
 )
 
@@ -29,7 +30,7 @@ func (g *Gateway) watch() {
 		<-g.done
 	}()
 	version := int64(0)
-	err := admission.Follow(ctx, g.config.Backend, ledger.Watch{Kinds: shownBy(), Within: watchEvery}, func(ctx context.Context) error {
+	err := core.Follow(ctx, g.config.Backend, ledger.Watch{Kinds: shownBy(), Within: watchEvery}, func(ctx context.Context) error {
 		standing, err := g.config.Backend.Ground(ctx)
 		if err != nil || standing.Version == version {
 			return nil //nolint:nilerr // the next change is another chance, and every call says what is wrong
@@ -91,11 +92,11 @@ type Pins interface {
 	// is whole, all pages of it: a tool left out now is a new one later. The verdicts stand in the order of the definitions.
 	// With an error nothing of the listing may be shown. A verdict is of its moment: an operator may approve what is
 	// in quarantine at any time, and then Visible says so; of a verdict the definition's digest is what lasts.
-	Examine(ctx context.Context, l admission.Listing) ([]admission.PinVerdict, error)
+	Examine(ctx context.Context, l pinning.Listing) ([]pinning.PinVerdict, error)
 	// Take says what reading a resource is judged by, and pins what its server says of it if it was never read before: a list of
 	// resources pins nothing. With an error it may not be read.
-	Take(ctx context.Context, r admission.Reading) (interlock.Upstream, error)
+	Take(ctx context.Context, r pinning.Reading) (interlock.Upstream, error)
 	// Visible reports of each target whether this caller may see it: whether there is any call of it that would not be
 	// denied now. A target without a name is whatever its server offers. With an error nothing is visible.
-	Visible(ctx context.Context, caller interlock.Requester, targets []admission.Target) ([]bool, error)
+	Visible(ctx context.Context, caller interlock.Requester, targets []pinning.Target) ([]bool, error)
 }

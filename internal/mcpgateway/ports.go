@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -64,7 +65,7 @@ type Backend interface {
 	// Ground returns what refs name of what stands, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Watch tells that some of what is named may have changed.
-	admission.Watcher
+	core.Watcher
 	// Ended is told how a forwarded action ended, before the agent is: what has failed is not tried again at once, and an agent
 	// is faster than a commit. The wait itself is a finding like any other, see gate.Cooldown.
 	Ended(r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus)

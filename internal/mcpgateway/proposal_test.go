@@ -33,7 +33,7 @@ func judge(t *testing.T, action interlock.Action, r interlock.Requester, hints *
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := evaluator.Evaluate(admission.Case{Proposal: interlock.Proposal{Action: action, Requester: r,
+	d := admission.Evaluate(evaluator, admission.Case{Proposal: interlock.Proposal{Action: action, Requester: r,
 		View: interlock.View{Home: "/home/dev", Workspace: "/home/dev/project", Annotations: hints}}},
 		ledger.Standing{}, newHouse(t).clock())
 	out := judged{Kind: action.Kind, Tool: action.Tool, Arguments: string(action.Arguments), Verdict: d.Verdict}

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/rpc"
 )
 
@@ -23,15 +23,15 @@ func (m *mount) itself() interlock.Upstream {
 
 // examineResources examines a list of resources, which may be thousands, as far as it is not what this session has seen examined: some
 // servers never say when a list changes, so that it is read again whenever a client asks for it.
-func (m *mount) examineResources(ctx context.Context, raw []json.RawMessage) ([]admission.PinVerdict, error) {
-	before, verdicts := m.offers[kindResources].Load(), make([]admission.PinVerdict, len(raw))
+func (m *mount) examineResources(ctx context.Context, raw []json.RawMessage) ([]pinning.PinVerdict, error) {
+	before, verdicts := m.offers[kindResources].Load(), make([]pinning.PinVerdict, len(raw))
 	var fresh []json.RawMessage
 	var at []int
 	names := make(map[string]bool, len(raw))
 	for i, definition := range raw {
 		name := rpc.Unquoted(rpc.Member(definition, offerKinds[kindResources].name))
 		if names[name] { // which of the two counts is for whoever sees the whole list
-			return m.hold(ctx, admission.Listing{Of: interlock.PinnedResource, Definitions: raw})
+			return m.hold(ctx, pinning.Listing{Of: interlock.PinnedResource, Definitions: raw})
 		}
 		names[name] = true
 		if same := before.named(name); same != nil && bytes.Equal(same.raw, definition) {
@@ -43,7 +43,7 @@ func (m *mount) examineResources(ctx context.Context, raw []json.RawMessage) ([]
 	if len(fresh) == 0 && before != nil {
 		return verdicts, nil
 	}
-	found, err := m.hold(ctx, admission.Listing{Of: interlock.PinnedResource, Definitions: fresh})
+	found, err := m.hold(ctx, pinning.Listing{Of: interlock.PinnedResource, Definitions: fresh})
 	for i, verdict := range found {
 		verdicts[at[i]] = verdict
 	}
@@ -74,7 +74,7 @@ func (s *Session) taken(ctx context.Context, r *request, m *mount, uri string) (
 	if pins == nil {
 		return of, nil
 	}
-	reading := admission.Reading{Server: m.name(), Identity: m.server.Identity(), URI: uri}
+	reading := pinning.Reading{Server: m.name(), Identity: m.server.Identity(), URI: uri}
 	listed := m.offers[kindResources].Load().named(uri)
 	if listed != nil {
 		reading.Definition = listed.raw

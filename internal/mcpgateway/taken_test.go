@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/pinning"
 	"interlock/internal/mcpgateway"
 )
 
@@ -25,20 +25,20 @@ type takers struct {
 }
 
 // Examine gives each definition a digest that says what it is of.
-func (p *takers) Examine(_ context.Context, l admission.Listing) ([]admission.PinVerdict, error) {
+func (p *takers) Examine(_ context.Context, l pinning.Listing) ([]pinning.PinVerdict, error) {
 	if l.Of == interlock.PinnedResource {
 		p.mu.Lock()
 		p.lists = append(p.lists, fmt.Sprintf("%s", l.Definitions))
 		p.mu.Unlock()
 	}
-	all := make([]admission.PinVerdict, len(l.Definitions))
+	all := make([]pinning.PinVerdict, len(l.Definitions))
 	for i, d := range l.Definitions {
-		all[i] = admission.PinVerdict{Definition: interlock.Digest(l.Of + ":" + string(d)), Approved: true}
+		all[i] = pinning.PinVerdict{Definition: interlock.Digest(l.Of + ":" + string(d)), Approved: true}
 	}
 	return all, nil
 }
 
-func (p *takers) Take(_ context.Context, r admission.Reading) (interlock.Upstream, error) {
+func (p *takers) Take(_ context.Context, r pinning.Reading) (interlock.Upstream, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken = append(p.taken, r.URI+" "+string(r.Definition))

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"interlock"
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
+	"interlock/internal/admission/judging"
 	"interlock/internal/ruleset"
 )
 
@@ -17,7 +18,7 @@ import (
 type Judges struct {
 	List    []JudgeState
 	Ground  JudgeGround
-	Budgets []admission.JudgeSpent
+	Budgets []judging.JudgeSpent
 }
 
 // A JudgeState is how one judge does.
@@ -57,7 +58,7 @@ func millionths(amount int64, currency string) string {
 }
 
 // A SpentBar is a judges' budget as a bar: what [gauge] is to limits.
-type SpentBar struct{ admission.JudgeSpent }
+type SpentBar struct{ judging.JudgeSpent }
 
 // Budget says that it is one.
 func (SpentBar) Budget() bool { return true }
@@ -72,7 +73,7 @@ func (s SpentBar) share() int64 {
 
 // Who says whose questions it counts together.
 func (s SpentBar) Who() string {
-	if s.Per == admission.JudgePerAll {
+	if s.Per == core.JudgePerAll {
 		return "all questions"
 	}
 	return "each " + string(s.Per) + map[bool]string{true: ", nobody yet", false: ": " + s.Of}[s.Of == ""]

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"interlock/internal/admission"
+	"interlock/internal/admission/core"
 )
 
 // A Piece is a stretch of text that either shows as itself or has been spelled out.
@@ -37,7 +37,7 @@ func pieces(s string, lines bool) []Piece {
 	var out []Piece
 	start := 0
 	for i, r := range s {
-		if admission.Shows(r) && r != unicode.ReplacementChar || r == '\n' && lines {
+		if core.Shows(r) && r != unicode.ReplacementChar || r == '\n' && lines {
 			continue
 		}
 		if i > start {

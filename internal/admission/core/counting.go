@@ -1,0 +1,138 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+)
+
+// ReadStanding names the orders with a verb that stand, and what has the new one's id.
+func ReadStanding(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{Under(ledger.Order, ledger.Ordered(o.Verb)), Key(ledger.Order, o.ID)}
+}
+
+// ReadEnded names the standing order that another is to end.
+func ReadEnded(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{Key(ledger.Order, o.Subject)}
+}
+
+// Taken reports whether an order with this id stands.
+func (c *PendingOrder) Taken() bool {
+	_, grants := c.Standing.Grants[c.ID]
+	_, silences := c.Standing.Suppressions[c.ID]
+	return grants || silences
+}
+
+// An Unproved order stands in the store and does not count, and nobody was told of it yet.
+type Unproved struct {
+	error
+	Verb interlock.Verb
+}
+
+func (u Unproved) Unwrap() error { return u.error }
+
+// ProvenStanding returns the standing with the orders that count now for a requester's actions. The store is read by whoever can
+// write its file, so each is held again to all it was held to when it was given: who may give it, and when, each time; its
+// signature once in a process.
+func (a *Core) ProvenStanding(standing ledger.Standing, r interlock.Requester,
+	now time.Time) (_ ledger.Standing, invalid error) {
+	standing.Suppressions, invalid = counting(a, standing, standing.Suppressions, now,
+		func(s interlock.Suppression) (quorum.Given, bool) { return quorum.OfSuppression(s), s.InForce(now) })
+	var ungranted error
+	standing.Grants, ungranted = counting(a, standing, standing.Grants, now,
+		func(g interlock.Grant) (quorum.Given, bool) {
+			return quorum.OfGrant(g), g.InForce(now) && (g.Range != nil || g.Agent == r.Agent && g.Principal == r.Principal)
+		})
+	if invalid == nil {
+		invalid = ungranted
+	}
+	return standing, invalid
+}
+
+// counting are those of the orders that count. as says what an order is, and whether it would concern anybody at all.
+func counting[T any](a *Core, standing ledger.Standing, orders map[string]T, now time.Time,
+	as func(T) (quorum.Given, bool)) (count map[string]T, invalid error) {
+	if len(orders) == 0 {
+		return orders, nil
+	}
+	count = map[string]T{}
+	for id, order := range orders { // any order: each stands for itself, and of several defects one is told
+		given, concerns := as(order)
+		if !concerns || id != given.ID {
+			continue
+		}
+		fresh, err := a.prove(given, standing, now)
+		if err == nil {
+			count[id] = order
+		} else if fresh {
+			invalid = Unproved{err, given.Verb}
+		}
+	}
+	return count, invalid
+}
+
+// prove checks an order that stands in the store. The signature itself is checked once in a process, by what it depends on.
+// fresh says that it was checked just now.
+func (a *Core) prove(given quorum.Given, standing ledger.Standing, now time.Time) (fresh bool, err error) {
+	proof := strings.Join([]string{credentials(standing.Operators[given.Operator]), given.Method, given.Key, given.Signature,
+		given.Statement}, "\x00")
+	a.guard.Lock()
+	defer a.guard.Unlock()
+	checked, known := a.proofs[proof]
+	verify := a.Config.Verify
+	if known && checked == nil {
+		verify = func(interlock.OperatorRecord, string, string, string) (string, error) { return given.Key, nil }
+	} else if known {
+		return false, checked
+	}
+	err = given.Counts(standing.Operators, standing.Agents, verify, now)
+	if len(a.proofs) > 4*(MaxSuppressions+MaxGrants) {
+		a.proofs = map[string]error{}
+	}
+	var refusal *interlock.Error
+	if err == nil || errors.As(err, &refusal) && refusal.Field == "signature" {
+		a.proofs[proof] = err
+	}
+	return !known, err
+}
+
+// credentials names the keys an operator has now: a signature that was checked with one that is gone is checked again.
+func credentials(o interlock.OperatorRecord) string {
+	var b strings.Builder
+	b.WriteString(o.SSHKey)
+	for _, p := range o.Passkeys {
+		b.WriteString("\x00" + p.ID + "\x00" + p.PublicKey)
+	}
+	return b.String()
+}
+
+// Counted returns how much was used of what limits and budgets count, by keys as [ledger.TakenFrom] makes them. Of what is not there
+// nothing was used.
+func (a *Core) Counted(ctx context.Context, keys ...string) (map[string]ledger.UsageBody, error) {
+	refs := make([]ledger.Ref, len(keys))
+	for n, name := range keys {
+		refs[n] = Key(ledger.Usage, name)
+	}
+	used := map[string]ledger.UsageBody{}
+	if len(refs) == 0 {
+		return used, nil
+	}
+	rows, _, err := a.Config.Store.Load(ctx, refs...)
+	for _, row := range rows {
+		if u, is := row.Value.(ledger.UsageBody); is {
+			used[row.Key] = u
+		}
+	}
+	return used, err
+}
+
+// MaxGrants bounds how many grants stand at once: each is looked at in every decision of its agent.
+const MaxGrants = 256
+
+// MaxSuppressions bounds how many orders stand at once: each is looked at in every decision.
+const MaxSuppressions = 64

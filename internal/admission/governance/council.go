@@ -1,0 +1,279 @@
+package governance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
+)
+
+// DefaultCouncil are the constants of governance where no setting says otherwise.
+func DefaultCouncil() interlock.CouncilTerms {
+	return interlock.CouncilTerms{Quorum: quorum.CouncilQuorum, Window: 24 * time.Hour, Timeout: 72 * time.Hour, Wait: 24 * time.Hour,
+		Review: 72 * time.Hour}
+}
+
+// Council are the constants of governance that are in force.
+func (a *Governance) Council() interlock.CouncilTerms {
+	terms, base := a.Config.Council, DefaultCouncil()
+	return interlock.CouncilTerms{Quorum: cmp.Or(terms.Quorum, base.Quorum), Window: cmp.Or(terms.Window, base.Window),
+		Timeout: cmp.Or(terms.Timeout, base.Timeout), Wait: cmp.Or(terms.Wait, base.Wait), Review: cmp.Or(terms.Review, base.Review),
+		Governs: terms.Governs}
+}
+
+// RequestTerms are what somebody asks for beside its type and why.
+type RequestTerms struct {
+	Target   string   `json:"target"`
+	Params   string   `json:"params,omitempty"`
+	Evidence []string `json:"evidence,omitempty"`
+	Approval string   `json:"required_approval_type,omitempty"`
+}
+
+// The bounds of a request, in bytes and numbers.
+const (
+	maxActionType   = 64
+	maxActionTarget = 300
+	maxActionParams = 2000
+	maxNamed        = 16
+	maxPending      = 100 // requests of one requester that wait
+)
+
+// every is what a request is made and voted on from.
+func everybody() []ledger.Ref {
+	return []ledger.Ref{core.Under(ledger.Operator, ledger.All), core.Key(ledger.Setting, core.SettingManifest)}
+}
+
+// module names how a target stands. Nothing where it is no agent.
+func module(standing *ledger.Standing, target string) (interlock.Digest, error) {
+	name, is := strings.CutPrefix(target, string(ledger.HoldAgent)+":")
+	if !is || name == "" {
+		return "", nil
+	}
+	agent := standing.Agents[name]
+	var holds []string
+	for _, h := range standing.Holds() {
+		if h.Scope == ledger.HoldAgent && h.Key == name || h.Scope == ledger.HoldBreaker && h.Key == target {
+			holds = append(holds, h.Name()+" "+string(h.Phase))
+		}
+	}
+	return strictjson.Digest("interlock/module-status/v1", struct {
+		ID      string   `json:"id"`
+		Trust   string   `json:"trust"`
+		Revoked bool     `json:"revoked"`
+		Holds   []string `json:"holds"`
+	}{agent.ID, agent.Trust.String(), !agent.Revoked.IsZero(), append([]string{}, holds...)})
+}
+
+// ask makes a request, and holds it to what it takes.
+func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTerms, why string, by interlock.Requester, origin string,
+	now time.Time) (interlock.ActionRequest, error) {
+	r := interlock.ActionRequest{Action: interlock.GovernedAction{Type: kind, Target: a.Redact(terms.Target), Params: terms.Params},
+		Origin: origin, Requester: by, Justification: a.Redact(strings.TrimSpace(why)), Evidence: terms.Evidence,
+		Ruleset: a.Active.Load().Rules.Digest(), Policy: standing.Settings[core.SettingManifest], Created: now.Truncate(time.Microsecond),
+		Status: interlock.ActionPending}
+	if err := boundAction(r); err != nil {
+		return r, err
+	}
+	if a.Redact(terms.Params) != terms.Params {
+		return r, interlock.Errorf(interlock.CodeInvalid, "params", "holds a secret; name what is meant by its digest")
+	}
+	class := quorum.ClassOf(kind)
+	approval, err := quorum.ApprovalFor(class, terms.Approval)
+	if err != nil {
+		return r, err
+	}
+	id, err := a.Random(16)
+	if err != nil {
+		return r, err
+	}
+	r.ID, r.Class = "act_"+id, class.Class
+	if r.Digest, err = quorum.ActionDigest(r.Action); err != nil {
+		return r, err
+	}
+	if r.Module, err = module(standing, r.Action.Target); err != nil {
+		return r, err
+	}
+	return r, a.seat(standing, &r, approval)
+}
+
+// seat gives a request its ballot, and says what whoever votes is shown.
+func (a *Governance) seat(standing *ledger.Standing, r *interlock.ActionRequest, approval string) (err error) {
+	council := a.Council()
+	r.Expires = r.Created.Add(council.Timeout)
+	r.Ballot.Approval = approval
+	r.Ballot, err = quorum.NewBallot(approval, quorum.OfAction(*r), council, standing.Operators, standing.Agents)
+	r.Display = DisplayAction(*r)
+	return err
+}
+
+func boundAction(r interlock.ActionRequest) error {
+	word := func(text string) bool {
+		return text != "" && len(text) <= maxActionType && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	}
+	switch {
+	case !word(r.Action.Type):
+		return interlock.Errorf(interlock.CodeInvalid, "type", "name the action in at most %d of a to z, 0 to 9 and _", maxActionType)
+	case r.Action.Target == "" || len(r.Action.Target) > maxActionTarget:
+		return interlock.Errorf(interlock.CodeInvalid, "target", "say what it is done to, in at most %d bytes", maxActionTarget)
+	case len(r.Action.Params) > maxActionParams:
+		return interlock.Errorf(interlock.CodeInvalid, "params", "is longer than %d bytes; name what is meant by its digest", maxActionParams)
+	case r.Justification == "" || len(r.Justification) > core.MaxDetail:
+		return interlock.Errorf(interlock.CodeInvalid, "justification", "say why, in at most %d bytes", core.MaxDetail)
+	case len(r.Evidence) > maxNamed || slices.ContainsFunc(r.Evidence, func(id string) bool { return id == "" || len(id) > 100 }):
+		return interlock.Errorf(interlock.CodeInvalid, "evidence", "name at most %d events by their ids", maxNamed)
+	}
+	return nil
+}
+
+// DisplayAction is what whoever votes on a request is shown, byte for byte.
+func DisplayAction(r interlock.ActionRequest) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, safe(value))
+		}
+	}
+	line("request", r.ID)
+	line("action", r.Action.Type)
+	line("what", quorum.ClassOf(r.Action.Type).Says)
+	line("target", r.Action.Target)
+	line("params", r.Action.Params)
+	line("class", fmt.Sprint(r.Class))
+	line("takes", fmt.Sprintf("%s, quorum %d of %d", r.Ballot.Approval, r.Ballot.Quorum, len(r.Ballot.Roster)))
+	line("asked by", r.Origin+" "+r.Requester.Agent)
+	line("because", r.Justification)
+	line("evidence", strings.Join(r.Evidence, " "))
+	line("ruleset", string(r.Ruleset))
+	line("votes until", r.Ballot.Closes.UTC().Format(time.RFC3339))
+	return b.String()
+}
+
+// safe is a value on one line, so that no value can imitate another.
+func safe(value string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r <= 0x9f || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' ||
+			r >= '\u2066' && r <= '\u2069' || r >= '\u200b' && r <= '\u200f' {
+			return '\ufffd'
+		}
+		return r
+	}, value)
+}
+
+// asked adds a request to a change, with the event that says so.
+func (a *Governance) asked(change *ledger.Change, r interlock.ActionRequest, role string, order *interlock.Order) error {
+	change.Writes = append(change.Writes, ledger.Rows(r)...)
+	record := actionRecord(r)
+	record.To, record.Why, record.Origin, record.Asks = r.Status, r.Justification, r.Origin, &r.Requester
+	record.Evidence, record.Roster, record.Hash, record.Quorum = r.Evidence, r.Ballot.Roster, r.Ballot.Hash, r.Ballot.Quorum
+	record.Display, record.Order = quorum.DisplayDigest(r.Display), order
+	if err := a.Append(change, interlock.EventActionRequest, inRequest(r, r.Requester.Agent), role, record); err != nil {
+		return err
+	}
+	return a.Raise(change, interlock.Requester{Agent: "interlock"}, "action-request",
+		fmt.Sprintf("%s asks for %s on %s, which takes %s; `interlock request show %s` says more", r.Requester.Agent, r.Action.Type,
+			r.Action.Target, r.Ballot.Approval, r.ID))
+}
+
+func actionRecord(r interlock.ActionRequest) auditlog.ActionRecord {
+	return auditlog.ActionRecord{Request: r.ID, Action: r.Action, Digest: r.Digest, Class: r.Class, Approval: r.Ballot.Approval}
+}
+
+// inRequest puts events about one request into a run of their own, in whose order they are replayed.
+func inRequest(r interlock.ActionRequest, actor string) interlock.Requester {
+	return interlock.Requester{Agent: cmp.Or(actor, interlock.NoName), Run: "request:" + r.ID}
+}
+
+// requestAction makes a request on an operator's signed word.
+func (a *Governance) requestAction(_ context.Context, c *core.PendingOrder) error {
+	terms, err := TermsOf[RequestTerms](c.Detail)
+	if err != nil {
+		return err
+	}
+	r, err := a.ask(&c.Standing, c.Subject, terms, c.Reason, interlock.Requester{Agent: c.Operator, Principal: c.Operator}, "operator",
+		c.Now)
+	if err != nil {
+		return err
+	}
+	r.Role = c.Standing.Operators[c.Operator].Role
+	c.Done.Request = r
+	kept := a.OrderKept(c.Order)
+	return a.asked(&c.Change, r, "operator", &kept)
+}
+
+func readAsked(o interlock.Order) []ledger.Ref {
+	terms, err := TermsOf[RequestTerms](o.Detail)
+	if err != nil {
+		return everybody() // and it is refused
+	}
+	return slices.Concat(everybody(), core.ModuleRefs(terms.Target))
+}
+
+// AskAction makes a request of an agent, whose word needs no signature: a request permits nothing, and who asks never votes.
+func (a *Governance) AskAction(ctx context.Context, by interlock.Requester, kind, why string,
+	terms RequestTerms) (r interlock.ActionRequest, receipt ledger.Receipt, err error) {
+	waiting, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.ActionRequest, ledger.All), ledger.Every(maxPending*10))
+	if err != nil {
+		return r, receipt, err
+	}
+	mine := 0
+	for _, row := range waiting {
+		if other, ok := row.Value.(interlock.ActionRequest); ok && other.Requester.Agent == by.Agent {
+			mine++
+		}
+	}
+	if mine >= maxPending {
+		return r, receipt, interlock.Errorf(interlock.CodeLimited, "", "%d requests of this agent wait already", mine)
+	}
+	refs := slices.Concat(everybody(), core.ModuleRefs(terms.Target), []ledger.Ref{core.Key(ledger.Agent, by.Agent)})
+	receipt, err = a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
+		change := ledger.Change{Version: standing.Version}
+		if err := core.InOffice(by, standing, a.Config.Now()); err != nil {
+			return change, err
+		}
+		by = core.Owned(by, standing)
+		if r, err = a.ask(&standing, kind, terms, why, by, "agent", a.Config.Now().UTC()); err != nil {
+			return change, err
+		}
+		return change, a.asked(&change, r, "agent", nil)
+	})
+	var refusal *interlock.Error
+	if errors.As(err, &refusal) {
+		a.Refuse(ctx, by, "actionrequest", refusal)
+	}
+	return r, receipt, err
+}
+
+// Actions lists requests, the newest first, those that have ended too.
+func (a *Governance) Actions(ctx context.Context, limit int) (list []interlock.ActionRequest, err error) {
+	ref, span := ledger.EveryAction(limit)
+	rows, _, err := a.Config.Store.Scan(ctx, ref, span)
+	for _, row := range rows {
+		if r, ok := row.Value.(interlock.ActionRequest); ok {
+			list = append(list, r)
+		}
+	}
+	return list, err
+}
+
+// Action is one request, whatever has become of it, with how its votes count now.
+func (a *Governance) Action(ctx context.Context, id string) (r interlock.ActionRequest, count quorum.Count, err error) {
+	g, err := a.Ground(ctx, core.Key(ledger.ActionRequest, id), core.Under(ledger.Operator, ledger.All))
+	if err != nil {
+		return r, count, err
+	}
+	r, known := g.Action(id)
+	if !known {
+		return r, count, interlock.Errorf(interlock.CodeNotFound, "id", "no request has this id; `interlock request list` shows them")
+	}
+	return r, quorum.CountBallot(quorum.OfAction(r), r.Ballot, g.Operators, g.Agents, a.Config.Verify, a.Config.Now()), nil
+}
