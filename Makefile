@@ -1,12 +1,13 @@
 # make install  set Interlock up on this machine: programs, coding agents, server; `interlock setup --undo` takes it back
 # make run    start Interlock on ./var, make one decision, say how to plug agents in; Ctrl-C stops it
 # make test   the whole suite: format, vet, tests, races, fuzzing, cross-compilation
+# make check  what the change at hand reaches, in a minute or two
 # make help   everything else
 #
 # Nothing here runs `go mod tidy`: with a partial module cache it would drop requirements that other systems need.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build install run release docs pictures test fuzz escape load eval redteam mutants bench fmt generate clean
+.PHONY: help setup build install run release docs pictures test check fuzz escape load eval redteam mutants bench fmt generate clean
 SHELL := /bin/bash
 
 CORPUS ?= ../shared/corpus/dev
@@ -55,6 +56,10 @@ run: ## start Interlock on ./var, make one decision and stay in the foreground
 test: ## run the whole suite
 	@scripts/setup.sh test
 	@scripts/test.sh
+
+check: ## format, vet and the tests that the change reaches (SINCE=main, ALSO=./test/clients)
+	@scripts/setup.sh build
+	@scripts/check.sh
 
 fuzz: ## run every fuzz target and spell known commands otherwise, for long (FUZZTIME=20000x MUTATIONS=5000 SEED=1)
 	@scripts/setup.sh test

@@ -128,7 +128,7 @@ account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, secret, lineage, witness        < cmd/interlock-hook
 std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
-std only                                                < test/otel, test/system, test/product, test/wait
+std only                                                < test/otel, test/system, test/product, test/wait, test/racing
 std only                                                < bench/redteam, bench/mutants, release
 github.com/yuin/goldmark                                < docs/generator
 everything                                              < embedded, cmd/interlock    (never store/sqlite, never store/postgres)
