@@ -14,22 +14,6 @@ var payloads = []string{
 	`{"a.b":1,"a":2}`, `{"a":2,"a.b":1}`, `{"a":2,"a-b":1}`, "{\"a\":\"\xff\"}", strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40),
 }
 
-// FuzzPlainlyCanonical: what the quick check accepts, the general encoder leaves as it is.
-func FuzzPlainlyCanonical(f *testing.F) {
-	for _, p := range payloads {
-		f.Add([]byte(p))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if !plainlyCanonical(data) {
-			return
-		}
-		canonical, err := strictjson.Canonical(data)
-		if err != nil || string(canonical) != string(data) {
-			t.Errorf("accepted %q, which is %q (%v)", data, canonical, err)
-		}
-	})
-}
-
 // Both ways together accept what is canonical, and what the quick one takes is most of it.
 func TestCheckPayload(t *testing.T) {
 	quick := 0
@@ -39,7 +23,7 @@ func TestCheckPayload(t *testing.T) {
 		if got := checkPayload([]byte(p)) == nil; got != want {
 			t.Errorf("%q: accepted %v, want %v", p, got, want)
 		}
-		if want && plainlyCanonical([]byte(p)) {
+		if want && strictjson.IsCanonical([]byte(p)) {
 			quick++
 		}
 	}
@@ -58,7 +42,7 @@ func TestEveryByteOfAText(t *testing.T) {
 			payload := `{"a":"` + string(text) + `"}`
 			canonical, err := strictjson.Canonical([]byte(payload))
 			same := err == nil && string(canonical) == payload
-			got := plainlyCanonical([]byte(payload))
+			got := strictjson.IsCanonical([]byte(payload))
 			if got && !same || !got && same && c < 0x7f {
 				t.Fatalf("byte %#x at %d: the quick check says %v, the general encoder %v", c, at, got, same)
 			}
