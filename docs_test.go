@@ -22,8 +22,8 @@ func settingsPage(source []byte) (string, error) {
 	}
 	var page strings.Builder
 	page.WriteString("<!-- Generated from the comments of Config in internal/config by: go generate . -->\n# Settings\n\n" +
-		"Settings stand in `interlock.yaml` in the home directory, or in the file that `--config` names. A missing file is fine; a\n" +
-		"setting that is not known or has the wrong type is refused with its line. Flags win over the file.\n")
+		"Settings are in `interlock.yaml` in the home directory, or in the file that `--config` names. The file is optional; an unknown\n" +
+		"setting or a wrong type is refused with its line. Flags override the file.\n")
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
@@ -53,12 +53,11 @@ func settingsPage(source []byte) (string, error) {
 func governingTable() string {
 	var page strings.Builder
 	page.WriteString("\n## What takes an order\n\n" +
-		"Once somebody governs a home, what is written in the file or said with a flag can make settings stricter and not weaker: of what an\n" +
-		"admin ordered (or the default, where nobody ordered anything) and what is written, the stricter is in force, setting by setting.\n" +
-		"What has no effect is recorded, told on the channels, and shown by `interlock doctor`, the console and whatever starts.\n" +
-		"`interlock settings adopt --reason TEXT --key FILE` has the settings count as ordered, as they are now; `interlock settings show` lists\n" +
-		"them. What the first operator is shown when they make themselves counts as ordered. An order counts as long as whoever gave it is an\n" +
-		"admin and has the key that signed it; after that, what it made stricter stays.\n\n| setting | weaker is |\n|---|---|\n")
+		"In a home with operators the file and flags can only make settings stricter: per setting, the stricter of the ordered value (or the\n" +
+		"default) and the written one is in force. Weaker values have no effect; they are recorded, sent to the channels, and shown by\n" +
+		"`interlock doctor`, the console and every process that starts. `interlock settings adopt --reason TEXT --key FILE` is an admin's order\n" +
+		"that puts the current settings into force; `interlock settings show` lists them. The settings that the first operator confirms count\n" +
+		"as ordered. An order is valid while its giver is an admin with the key that signed it; afterwards only what it tightened remains.\n\n| setting | weaker is |\n|---|---|\n")
 	for _, g := range config.Settings() {
 		if g.Governs() {
 			fmt.Fprintf(&page, "| `%s` | %s |\n", g.Name, g.Weaker)

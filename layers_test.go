@@ -13,8 +13,8 @@ import (
 const layersIntro = `<!-- Generated from the tables in internal/gate by: go generate . -->
 # Layers of control
 
-What an action waits for is *sync*: nothing is permitted before it has spoken. What is *async* looks on beside the action or after it, and
-tightens what comes next; nothing async ever permits anything.
+*sync* layers come before the answer: nothing is permitted without them. *async* layers look at an action while it runs or afterwards and can only
+tighten what follows.
 
 `
 
@@ -25,9 +25,9 @@ func layersPage() string {
 	for _, l := range gate.Layers() {
 		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", l.Name, l.Timing, l.Does, l.Fails)
 	}
-	page.WriteString("\n## Gates\n\nEvery gate is sync, and an error in one denies. Which of them an order may keep silent, which a standing yes " +
-		"never answers, which of them a\npre-approved range answers, and whose refusals count towards the agent's breaker:\n\n" +
-		"| gate | looks at | may be silenced | a person answers each time | ranges answer | counts |\n|---|---|---|---|---|---|\n")
+	page.WriteString("\n## Gates\n\nEvery gate is sync, and an error in one denies. The columns say which an order may suppress, which need a person each " +
+		"time, which a\npre-approved range answers, and whose refusals count towards the agent's breaker.\n\n" +
+		"| gate | looks at | may be suppressed | a person answers each time | ranges answer | counts |\n|---|---|---|---|---|---|\n")
 	yes := func(is bool) string {
 		if is {
 			return "yes"

@@ -187,7 +187,7 @@ func TestTriggers(t *testing.T) {
 	stages := stagings()
 	elsewhere := map[string]string{"cap": "TestACapRaisesAPhase", "cycles": "TestSelfHealBounds", "kill-on": "TestSignalKills",
 		"judge-context": "TestJudgesOwnContext", "judged-after": "TestALateDenialRevokes",
-		"contexts": "TestContextsTogether"}
+		"contexts": "TestContextsTogether", "backup": "TestABackupTakesOver", "healed": "TestItHealsByItself"}
 	for _, row := range phase.Triggers() {
 		stage, staged := stages[row.ID]
 		if row.By != phase.ByMachine && row.By != phase.ByObserver || elsewhere[row.ID] != "" {

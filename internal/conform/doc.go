@@ -3,5 +3,5 @@
 // observer sees, and calls nothing inside.
 //
 // A check is one entry of a table, in the file of its area: which clauses it is about, what it drives, and a function. Start with
-// check.go; house.go makes homes, doors.go is what can be done in them. docs/conformance.md says how to add a check.
+// check.go; house.go makes homes, doors.go is what can be done in them.
 package conform

@@ -18,7 +18,7 @@ const (
 	ByMachine  = "machine"  // at once, without anybody
 	ByPeople   = "people"   // a person's signed order; the machine says that it is time
 	ByObserver = "observer" // a signal of an observer, which the machine acts on
-	Later      = "later"    // what it needs is not built yet
+	Later      = "later"    // not implemented
 )
 
 // A Trigger is one row of MASO's table of transitions and of its table of layers: what leads from which phase to which, from which
@@ -75,8 +75,8 @@ func Triggers() []Trigger {
 			ByMachine, TriggerQueue},
 		{"people-none", "layer:people", "P, A", "C", "questions wait and no operator is in office; at tier 3 it is E", 2, ByMachine, TriggerNobody},
 		{"judge", "agent, layer:judge", "P", "A to E", "what the judge blocks, and how it answers", 2, Later, ""},
-		{"backup", "agent", "P", "A", "a critical agent with a backup does not answer", 2, Later, ""},
-		{"healed", "all", "A", "P", "its backup is stable", 3, Later, ""},
+		{"backup", "agent", "P", "A", "a critical agent does not answer; its backup stands in", 0, ByMachine, TriggerLoss},
+		{"healed", "all", "A", "P", "its backup is stable, where the rules allow it (maso.self_heal)", 3, ByMachine, TriggerHealed},
 	}
 }
 
