@@ -14,7 +14,7 @@ import (
 	"interlock/internal/config"
 )
 
-// settingsPage writes docs/settings.md from the comments of config.Config, which are the manual.
+// settingsPage writes docs/reference/settings.md from the comments of config.Config, which are the manual.
 func settingsPage(source []byte) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
 	if err != nil {
@@ -86,7 +86,7 @@ func settingName(field *ast.Field) string {
 
 //go:generate go test . -run TestSettingsPageIsFresh -update
 func TestSettingsPageIsFresh(t *testing.T) {
-	const name = "docs/settings.md"
+	const name = "docs/reference/settings.md"
 	source, err := os.ReadFile("internal/config/config.go")
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +103,33 @@ func TestSettingsPageIsFresh(t *testing.T) {
 	have, err := os.ReadFile(name)
 	if err != nil || string(have) != page {
 		t.Errorf("%s is stale (%v): go generate .", name, err)
+	}
+}
+
+// mostWords bounds what people wrote for people to read: README.md and the pages of docs, but for those that are generated.
+const mostWords = 90000
+
+// TestDocsAreShort counts the words of the pages that are written by hand, and holds generated ones to be apart in docs/reference.
+func TestDocsAreShort(t *testing.T) {
+	words, pages := 0, 0
+	for _, name := range repoFiles(t, os.DirFS(".")) {
+		if name != "README.md" && !(strings.HasPrefix(name, "docs/") && strings.HasSuffix(name, ".md")) {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !strings.HasPrefix(string(text), "<!-- Generated "):
+			words += len(strings.Fields(string(text)))
+			pages++
+		case !strings.HasPrefix(name, "docs/reference/"):
+			t.Errorf("%s is generated; put it into docs/reference", name)
+		}
+	}
+	if words > mostWords || pages < 100 {
+		t.Errorf("%d pages are written by hand, with %d words; at most %d are read", pages, words, mostWords)
 	}
 }
 

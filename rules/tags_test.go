@@ -77,7 +77,7 @@ func TestEveryRuleIsTagged(t *testing.T) {
 	}
 }
 
-// TestTagsPageIsFresh writes docs/rule-tags.md or holds it against the rules.
+// TestTagsPageIsFresh writes docs/reference/rule-tags.md or holds it against the rules.
 func TestTagsPageIsFresh(t *testing.T) {
 	all := taggedRules(t)
 	byTag := map[string][]string{}
@@ -87,7 +87,7 @@ func TestTagsPageIsFresh(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Rules by tag\n\nWhat the %d default rules are about. `go generate ./rules` writes this page.\n\n"+
+	fmt.Fprintf(&b, "<!-- Generated from the rules by: go generate ./rules -->\n# Rules by tag\n\nWhat the %d default rules are about.\n\n"+
 		"## OWASP top ten for agentic applications and for LLM applications\n\n| entry | title | rules |\n|---|---|---|\n", len(all))
 	list := func(tag string) string {
 		ids := byTag[tag]
@@ -111,7 +111,7 @@ func TestTagsPageIsFresh(t *testing.T) {
 	for _, tag := range techniques {
 		fmt.Fprintf(&b, "| [%s](https://attack.mitre.org/techniques/%s/) | %s |\n", tag, strings.ReplaceAll(tag, ".", "/"), list(tag))
 	}
-	page := filepath.Join("..", "docs", "rule-tags.md")
+	page := filepath.Join("..", "docs", "reference", "rule-tags.md")
 	if *update {
 		if err := os.WriteFile(page, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -120,6 +120,6 @@ func TestTagsPageIsFresh(t *testing.T) {
 	}
 	have, err := os.ReadFile(page)
 	if err != nil || !bytes.Equal(have, b.Bytes()) {
-		t.Errorf("docs/rule-tags.md is not what the rules say (%v); run: go generate ./rules", err)
+		t.Errorf("docs/reference/rule-tags.md is not what the rules say (%v); run: go generate ./rules", err)
 	}
 }

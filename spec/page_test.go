@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// families are the sections of docs/conformance.md, in order, by the prefix of their clauses.
+// families are the sections of docs/reference/conformance.md, in order, by the prefix of their clauses.
 var families = []struct{ prefix, title string }{
 	{"AQL-", "MCP-AQL: safety loop, danger levels, tokens, errors"},
 	{"ASA-", "Asimov Safety Architecture, draft-baysal-asimov-safety-architecture-00"},
@@ -13,7 +13,7 @@ var families = []struct{ prefix, title string }{
 	{"MACE-", "MACE safety boundaries, governance and replay"},
 }
 
-// conformancePage writes docs/conformance.md. Tests are named by file and function and not by line, so that the page
+// conformancePage writes docs/reference/conformance.md. Tests are named by file and function and not by line, so that the page
 // changes only when a claim does.
 func conformancePage(clauses []Clause, gaps []Gap, claims []Claim) string {
 	proofs := make(map[string][]string)

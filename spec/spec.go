@@ -5,7 +5,7 @@
 // companions (MACE-). A test that proves a clause says so with [Covers]; a test that is data, an archive in a package's
 // testdata, says so in its comment with a line "covers: ID ID" (in a script "# covers: ID"). gaps.tsv lists what is not
 // proved yet, each with its reason. The test of this package fails when a MUST is neither claimed nor admitted as a gap,
-// and docs/conformance.md is written from the same tables.
+// and docs/reference/conformance.md is written from the same tables.
 //
 // This package must never be part of a decision: tests import it, and what holds the program against the tables
 // (internal/conform). Start with clauses.tsv.

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write docs/conformance.md instead of comparing it")
+var update = flag.Bool("update", false, "write docs/reference/conformance.md instead of comparing it")
 
 // load returns the tables and the claims of this module.
 func load(t *testing.T) ([]Clause, []Gap, []Claim) {
@@ -244,7 +244,7 @@ func TestCoversMarksAndRefuses(t *testing.T) {
 
 func TestConformancePageIsFresh(t *testing.T) {
 	page := []byte(conformancePage(load(t)))
-	name := filepath.Join("..", "docs", "conformance.md")
+	name := filepath.Join("..", "docs", "reference", "conformance.md")
 	if *update {
 		if err := os.WriteFile(name, page, 0o644); err != nil {
 			t.Fatal(err)
@@ -255,6 +255,6 @@ func TestConformancePageIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != string(page) {
-		t.Error("docs/conformance.md is stale: go generate ./spec")
+		t.Error("docs/reference/conformance.md is stale: go generate ./spec")
 	}
 }

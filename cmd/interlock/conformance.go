@@ -100,7 +100,7 @@ func (p *program) judged(judgements []evidence.Judgement) error {
 		fmt.Fprintf(p.stdout, "not conformant: %d MUST failed\n", broken)
 		return fmt.Errorf("%d clauses that must hold do not", broken)
 	}
-	fmt.Fprintln(p.stdout, "conformant, as far as a client can see; docs/conformance.md names the tests of every clause")
+	fmt.Fprintln(p.stdout, "conformant, as far as a client can see; docs/reference/conformance.md names the tests of every clause")
 	return nil
 }
 

@@ -34,10 +34,10 @@ var kinds = []kind{
 		"docs/oversight.md", "docs/council.md", "docs/plans.md", "docs/plugging-in.md",
 		"docs/recipes/README.md", "docs/adding-a-command.md", "docs/adding-a-standing.md", "docs/releases.md"}},
 	{"Reference", []string{"docs/reference/README.md", "docs/reference/glossary.md", "docs/cli.md", "docs/reference/commands.md",
-		"docs/reference/layers.md", "docs/settings.md", "docs/rules.md", "docs/text.md",
-		"docs/rule-tags.md", "docs/ground-rules.md", "docs/approvals.md", "docs/console.md", "docs/hooks.md", "docs/coverage.md",
+		"docs/reference/layers.md", "docs/reference/settings.md", "docs/rules.md", "docs/text.md",
+		"docs/reference/rule-tags.md", "docs/ground-rules.md", "docs/approvals.md", "docs/console.md", "docs/hooks.md", "docs/reference/coverage.md",
 		"docs/http-api.md", "docs/mcp.md",
-		"docs/gateway.md", "docs/sandbox.md", "docs/audit-log.md", "docs/conformance.md"}},
+		"docs/gateway.md", "docs/sandbox.md", "docs/audit-log.md", "docs/reference/conformance.md"}},
 	{"Explanation", []string{"docs/explanation/README.md", "docs/explanation/asking.md", "docs/architecture.md", "docs/threat-model.md",
 		"docs/decisions/README.md", "docs/divergences.md", "docs/rough-edges.md", "bench/README.md", "bench/eval.md", "CHANGELOG.md"}},
 }

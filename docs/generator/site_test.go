@@ -77,7 +77,7 @@ func TestTheSiteHoldsTogether(t *testing.T) {
 		t.Errorf("only %d links were followed", links)
 	}
 	index, err := fs.ReadFile(built, "search.js")
-	if err != nil || !strings.Contains(string(index), "docs/settings.html#quiet_hours") || len(index) > 5<<18 {
+	if err != nil || !strings.Contains(string(index), "docs/reference/settings.html#quiet_hours") || len(index) > 5<<18 {
 		t.Errorf("the index lacks a setting, or has grown to %d bytes: %v", len(index), err)
 	}
 	for _, file := range []string{"site.css", "site.js"} {

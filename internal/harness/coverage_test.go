@@ -10,19 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCoveragePage keeps docs/coverage.md and the table the same.
+// TestCoveragePage keeps docs/reference/coverage.md and the table the same.
 func TestCoveragePage(t *testing.T) {
-	const path = "../../docs/coverage.md"
+	const path = "../../docs/reference/coverage.md"
 	var b strings.Builder
-	b.WriteString(`# What hooks don't cover
+	b.WriteString(`<!-- Generated from internal/harness/coverage.go by: go test ./internal/harness -update -->
+# What hooks don't cover
 
-A hook sees what its harness shows it, and stops what its harness lets it stop. These are the ways known to us in which an
-agent can act without an event that could be refused, or in which a refusal does not hold. No hook can close them; where
-they matter, put the sandbox, the gateway or the harness's own settings in front. ` + "`interlock doctor`" + ` prints the rows of every
-harness that is installed, and proves that the rest works by sending a command that must be refused through each
-registered command line.
-
-The table is kept in internal/harness/coverage.go; this page is made from it.
+A hook sees what its harness shows and stops what its harness lets it stop. These are the known ways in which an agent can
+act without a refusable event, or in which a refusal does not hold. No hook can close them; use the sandbox, the gateway or the
+harness's own settings. ` + "`interlock doctor`" + ` prints the rows of every installed harness and proves that its registered command line
+refuses.
 
 | harness | versions | what is not covered | what helps |
 |---|---|---|---|
@@ -41,7 +39,7 @@ The table is kept in internal/harness/coverage.go; this page is made from it.
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(page), b.String()); diff != "" {
-		t.Errorf("docs/coverage.md is stale; go test ./internal/harness -update\n%s", diff)
+		t.Errorf("docs/reference/coverage.md is stale; go test ./internal/harness -update\n%s", diff)
 	}
 	for _, name := range Names() {
 		if len(GapsOf(name)) == 0 {

@@ -72,7 +72,7 @@ func TestClaudesProject(t *testing.T) {
 }
 
 // There are ways to run the program without the user's hook, which then runs what it is told. Nothing of Interlock's can stop
-// that; docs/coverage.md says so, and doctor finds what it can see.
+// that; docs/reference/coverage.md says so, and doctor finds what it can see.
 func TestClaudeWithoutItsHook(t *testing.T) {
 	for _, way := range []struct {
 		name  string
