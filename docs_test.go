@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,8 +38,7 @@ func settingsPage(source []byte) (string, error) {
 		for _, field := range fields.Fields.List {
 			found = true
 			name := settingName(field)
-			text := strings.Join(strings.Fields(field.Doc.Text()), " ")
-			fmt.Fprintf(&page, "\n## %s\n\n%s\n", name, text)
+			fmt.Fprintf(&page, "\n## %s\n\n%s\n", name, settingText(strings.Join(strings.Fields(field.Doc.Text()), " ")))
 		}
 		return false
 	})
@@ -48,6 +48,27 @@ func settingsPage(source []byte) (string, error) {
 	page.WriteString(governingTable())
 	return page.String(), nil
 }
+
+// settingText is a setting's comment as the page has it: a long one has a line for each sentence.
+func settingText(comment string) string {
+	if len(strings.Fields(comment)) < 60 {
+		return comment
+	}
+	var lines []string
+	rest := comment
+	for {
+		end := sentenceEnd.FindStringIndex(rest)
+		if end == nil {
+			break
+		}
+		lines, rest = append(lines, rest[:end[0]+2]), rest[end[1]-1:]
+	}
+	lines = append(lines, rest)
+	return lines[0] + "\n\n* " + strings.Join(lines[1:], "\n* ")
+}
+
+// sentenceEnd is where a sentence ends and the next one begins.
+var sentenceEnd = regexp.MustCompile("[a-z0-9)`][.] [A-Z`]")
 
 // governingTable is the part of the page that says what it takes to make settings weaker.
 func governingTable() string {
