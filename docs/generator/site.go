@@ -32,7 +32,7 @@ var kinds = []kind{
 		"docs/phases.md", "docs/budgets.md", "docs/judge.md", "docs/redteam.md",
 		"docs/anomalies.md", "docs/rollback.md", "docs/messages.md", "docs/recovery.md",
 		"docs/oversight.md", "docs/council.md", "docs/plans.md", "docs/plugging-in.md",
-		"docs/recipes/README.md", "docs/adding-a-command.md", "docs/adding-a-standing.md", "docs/releases.md"}},
+		"docs/recipes/README.md", "docs/adding-a-command.md", "docs/adding-a-harness.md", "docs/adding-a-standing.md", "docs/releases.md"}},
 	{"Reference", []string{"docs/reference/README.md", "docs/reference/glossary.md", "docs/cli.md", "docs/reference/commands.md",
 		"docs/reference/layers.md", "docs/reference/settings.md", "docs/rules.md", "docs/text.md",
 		"docs/reference/rule-tags.md", "docs/ground-rules.md", "docs/approvals.md", "docs/console.md", "docs/hooks.md", "docs/reference/coverage.md",
