@@ -49,12 +49,18 @@ func NewAnalyser(know *know.Knowledge) *Analyser { return &Analyser{know: know} 
 // Analyse returns what action would do. Equal arguments give equal analyses: impacts stand in the order in which the
 // input would cause them, duplicates removed.
 func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysis {
-	return a.analyse(view, action, nil)
+	return a.analyse(view, action, nil, nil)
+}
+
+// AnalyseUntil is Analyse that ends when stop is closed. What was not read by then is unknown, so that the answer is no worse than
+// a whole one; it is not to be kept, since another time there may be more of it.
+func (a *Analyser) AnalyseUntil(stop <-chan struct{}, view interlock.View, action interlock.Action) Analysis {
+	return a.analyse(view, action, nil, stop)
 }
 
 // analyse is Analyse, with somebody who notes what is read if trace is given.
-func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *fact.Tracer) Analysis {
-	s := a.scan(view, action, trace)
+func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *fact.Tracer, stop <-chan struct{}) Analysis {
+	s := a.scan(view, action, trace, stop)
 	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran}
 	if action.Kind == interlock.KindHint {
 		result.Spoken = prose.Spoken(a.know, action.Input)
@@ -63,7 +69,7 @@ func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *
 }
 
 // scan reads an action and returns all that was found.
-func (a *Analyser) scan(view interlock.View, action interlock.Action, trace *fact.Tracer) *flow.Scan {
+func (a *Analyser) scan(view interlock.View, action interlock.Action, trace *fact.Tracer, stop <-chan struct{}) *flow.Scan {
 	if view.Workspace == "" {
 		view.Workspace = action.Dir
 	}
@@ -72,13 +78,13 @@ func (a *Analyser) scan(view interlock.View, action interlock.Action, trace *fac
 		action.Dir = strings.ReplaceAll(action.Dir, `\`, "/")
 	}
 	s := &flow.Scan{Dialect: flow.DialectOf(action), Strict: a.strict}
-	s.Know, s.View, s.Dir, s.Trace = a.know, view, action.Dir, trace
+	s.Know, s.View, s.Dir, s.Trace, s.Stop = a.know, view, action.Dir, trace, stop
 	s.Begin(&flow.Readers{Payload: read, Patch: call.Patch, Written: call.Written})
 	if s.Dir == "" {
 		s.Dir = view.Workspace
 	}
 	s.Room = flow.Borrow(a.know)
-	readAction(s, action)
+	s.Bounded(func() { readAction(s, action) })
 	flow.GiveBack(a.know, s.Room)
 	return s
 }

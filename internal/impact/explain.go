@@ -13,7 +13,7 @@ func (a *Analyser) Explain(view interlock.View, action interlock.Action) fact.St
 	t := &fact.Tracer{Root: &fact.Traced{Step: fact.Step{Kind: string(action.Kind), Text: fact.ShortText(action.Tool)}},
 		Arose: map[fact.Arising]*fact.Traced{}}
 	t.At = t.Root
-	for n, i := range a.analyse(view, action, t).Impacts {
+	for n, i := range a.analyse(view, action, t, nil).Impacts {
 		at := t.Arose[fact.ArisingOf(i)]
 		if at == nil {
 			at = t.Root

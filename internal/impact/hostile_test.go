@@ -1,100 +1,199 @@
 package impact_test
 
 import (
-	"fmt"
+	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/impact/fact"
 	"interlock/internal/impact/impacttest"
 )
 
-// hostile are inputs made to be slow to read, by size: an analyser that looks back at what it has read, or reads it again,
-// takes four times as long for twice the input.
-func hostile() map[string]func(bytes int) string {
-	repeat := func(unit string) func(int) string {
-		return func(bytes int) string { return strings.Repeat(unit, bytes/len(unit)+1)[:bytes] }
-	}
-	lines := func(form string) func(int) string {
-		return func(bytes int) string {
-			var b strings.Builder
-			for i := 0; b.Len() < bytes; i++ {
-				fmt.Fprintf(&b, form, i)
-			}
-			return b.String()
-		}
-	}
-	out := map[string]func(int) string{
-		"many commands":      lines("echo a%d\n"),
-		"many deletions":     lines("rm -rf build/a%d\n"),
-		"many variables":     lines("v%d=x\n"),
-		"variables in pipes": lines("v%d=x; true | cat\n"),
-		"many here-documents": func(bytes int) string {
-			return strings.Repeat("cat <<E\nx\nE\n", bytes/12)
-		},
-		"open here-documents": lines("cat <<E%d\n"),
-		"many pipes":          func(bytes int) string { return "true" + strings.Repeat(" | cat", bytes/6) },
-		"many alternatives":   func(bytes int) string { return "true" + strings.Repeat(" || a", bytes/5) },
-		"many functions":      lines("f%d() { ls; }\n"),
-		"function calls":      func(bytes int) string { return "f() { ls; }\n" + strings.Repeat("f\n", bytes/2) },
-		"long word":           func(bytes int) string { return "cat " + strings.Repeat("a", bytes) },
-		"long path":           func(bytes int) string { return "cat " + strings.Repeat("/a", bytes/2) },
-		"climbing path":       func(bytes int) string { return "cat a" + strings.Repeat("/..", bytes/3) },
-		"long pattern":        func(bytes int) string { return "cat /" + strings.Repeat("*a", bytes/2) },
-		"many patterns":       lines("rm -f a%d/*.k* b/?_rs*\n"),
-		"patterns of a kind":  func(bytes int) string { return "rm" + strings.Repeat(" *.a*.k*", bytes/8) },
-		"braces":              func(bytes int) string { return "echo " + strings.Repeat("{a,b}", bytes/5) },
-		"growing variable":    lines("a=$a$a%d\n"),
-		"appended variable":   lines("a+=%d\n"),
-		"written files":       lines("echo x > f%d\n"),
-		"appended file":       lines("echo x%d >> f\n"),
-		"many words":          func(bytes int) string { return "rm" + strings.Repeat(" a", bytes/2) },
-		"many flags":          func(bytes int) string { return "tar" + strings.Repeat(" -x", bytes/3) },
-		"flags of one word":   func(bytes int) string { return "rm -" + strings.Repeat("r", bytes) },
-		"many variables used": func(bytes int) string { return "echo " + strings.Repeat("${a}", bytes/4) },
-		"many substitutions":  func(bytes int) string { return "echo " + strings.Repeat("$(a)", bytes/4) },
-		"aliases":             lines("alias a%d=ls\n"),
-		"base64 pieces":       func(bytes int) string { return "echo " + strings.Repeat("QUJD", bytes/4) + " | base64 -d | sh" },
-		"eval of much":        func(bytes int) string { return "eval '" + strings.Repeat("ls;", bytes/3) + "'" },
-		"python inline":       func(bytes int) string { return "python3 -c '" + strings.Repeat("a=b+c\n", bytes/6) + "'" },
-		"sql inline":          func(bytes int) string { return "psql -c '" + strings.Repeat("select 1;", bytes/9) + "'" },
-		"perl members":        func(bytes int) string { return "perl -e '" + strings.Repeat("a->b.", bytes/5) + "'" },
-		"ruby members":        func(bytes int) string { return "ruby -e '" + strings.Repeat("a.", bytes/2) + "'" },
-		"perl open texts":     func(bytes int) string { return "perl -e '" + strings.Repeat("\"${", bytes/3) + "'" },
-		"lisp brackets":       func(bytes int) string { return "racket -e '" + strings.Repeat("(", bytes) + "'" },
-		"tcl brackets":        func(bytes int) string { return "tclsh <<< '" + strings.Repeat("[a ", bytes/3) + "'" },
-		"awk inline":          func(bytes int) string { return "awk '" + strings.Repeat("{print $1}", bytes/10) + "'" },
-		"links":               lines("ln -s a b%d\n"),
-		"loop items":          func(bytes int) string { return "for i in" + strings.Repeat(" a/b", bytes/4) + "; do rm $i; done" },
-		"xargs items":         func(bytes int) string { return "echo" + strings.Repeat(" a", bytes/2) + " | xargs rm" },
-		"array elements":      lines("a[%d]=x\n"),
-		"parameters": func(bytes int) string {
-			return "set --" + strings.Repeat(" a", bytes/2) + "; echo \"$@\" \"$@\" \"$@\""
-		},
-		"unclosed quotes": lines("echo 'a%d\n"),
-		"markers":         func(bytes int) string { return strings.Repeat("<a>", bytes/3) },
-		"templates":       func(bytes int) string { return strings.Repeat("${{a}} ", bytes/7) },
-	}
-	for _, c := range "'\"`$(){}[]<>|&;\\*?~#!=%^,:.\n\t " {
-		out[fmt.Sprintf("only %q", c)] = repeat(string(c))
-		out[fmt.Sprintf("words of %q", c)] = repeat("a" + string(c) + " ")
-	}
-	return out
+// A pumped is an input made to be slow to read, of any size: what stands between « and » is repeated, and what stands between ‹
+// and › as often; № is the number of the round. A reader that looks back at what it has read, or reads it again, takes four times
+// as long for twice the input.
+type pumped struct {
+	kind    string // of the action, or the shell of Windows that it is for
+	pattern string
 }
 
-// BenchmarkHostile reads each hostile input at 16, 32 and 64 KB.
+// hostile reads the patterns that every reader is held to.
+func hostile(t testing.TB) (list []pumped) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/hostile.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		kind, quoted, _ := strings.Cut(strings.TrimSpace(line), " ")
+		pattern, err := strconv.Unquote(quoted)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		list = append(list, pumped{kind, pattern})
+	}
+	if len(list) < 900 {
+		t.Fatalf("%d patterns", len(list))
+	}
+	return list
+}
+
+// text writes a pattern out to about so many bytes.
+func (p pumped) text(bytes int) string {
+	var parts []string // every second one is repeated
+	fixed, round := 0, 0
+	for rest := p.pattern; rest != ""; {
+		at := strings.IndexAny(rest, "«‹")
+		if at < 0 {
+			parts, fixed = append(parts, rest), fixed+len(rest)
+			break
+		}
+		end := "»"
+		if strings.HasPrefix(rest[at:], "‹") {
+			end = "›"
+		}
+		unit, after, _ := strings.Cut(rest[at+len(end):], end)
+		parts, fixed = append(parts, rest[:at], unit), fixed+at
+		round, rest = round+len(unit)+2*strings.Count(unit, "№"), after
+	}
+	rounds := max(1, (bytes-fixed)/max(1, round))
+	var b strings.Builder
+	for i, part := range parts {
+		switch {
+		case i%2 == 0:
+			b.WriteString(part)
+		case strings.Contains(part, "№"):
+			for n := range rounds {
+				b.WriteString(strings.ReplaceAll(part, "№", strconv.Itoa(n)))
+			}
+		default:
+			b.WriteString(strings.Repeat(part, rounds))
+		}
+	}
+	return b.String()
+}
+
+// action is the action whose input, or whose arguments, the pattern makes.
+func (p pumped) action(bytes int) interlock.Action {
+	a := interlock.Action{Kind: interlock.Kind(p.kind), Dir: hostileView.Workspace}
+	text := p.text(bytes)
+	switch a.Kind {
+	case interlock.KindFile:
+		a.Tool, a.Arguments = "write", []byte(text)
+	case interlock.KindHTTP:
+		a.Arguments = []byte(text)
+	case interlock.KindTool:
+		a.Tool, a.Arguments = "run_task", []byte(text)
+	case "powershell", "cmd":
+		a.Kind, a.Tool, a.Input = interlock.KindShell, p.kind, text
+	default:
+		a.Input = text
+	}
+	return a
+}
+
+var hostileView = interlock.View{Home: "/home/dev", Workspace: "/home/dev/project"}
+
+// cost is what an analysis of a pattern of some size is charged with, and the bytes it allocates.
+func (p pumped) cost(analyser *impact.Analyser, bytes int) (steps, allocated int) {
+	action := p.action(bytes)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	steps = analyser.Steps(hostileView, action)
+	runtime.ReadMemStats(&after)
+	return steps, int(after.TotalAlloc - before.TotalAlloc)
+}
+
+// holds reports the bounds that inputs of this pattern break: reading them ends, and what it allocates is charged: no step allocates
+// much more than a kilobyte, so that no input of any length allocates more than there are steps for.
+func (p pumped) holds(t testing.TB, analyser *impact.Analyser) {
+	t.Helper()
+	const bytes = 8 << 10
+	steps, allocated := p.cost(analyser, bytes)
+	if steps > 2*fact.MaxWork+bytes {
+		t.Errorf("%s %q: %d steps, and there are %d", p.kind, p.pattern, steps, fact.MaxWork)
+	}
+	if allocated > 8<<20+steps*3/2<<10 {
+		t.Errorf("%s %q: %d KB for %d steps", p.kind, p.pattern, allocated>>10, steps)
+	}
+}
+
+func TestHostileInputIsBounded(t *testing.T) {
+	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
+	for _, p := range hostile(t) {
+		p.holds(t, analyser)
+	}
+}
+
+// TestOverTheBoundIsUnknown: what there is no work left for is unknown, and said to be, whatever was found before.
+func TestOverTheBoundIsUnknown(t *testing.T) {
+	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
+	over := 0
+	for i, p := range hostile(t) {
+		action := p.action(130 << 10)
+		if i%32 != 0 || analyser.Steps(hostileView, action) <= fact.MaxWork {
+			continue
+		}
+		over++
+		said := false
+		for _, i := range analyser.Analyse(hostileView, action).Impacts {
+			said = said || i.Confidence == interlock.Unknown
+		}
+		if !said {
+			t.Errorf("%s %q: over the bound, and nothing is unknown", p.kind, p.pattern)
+		}
+	}
+	if over < 4 {
+		t.Errorf("%d of the patterns are over the bound", over)
+	}
+}
+
+// TestAnalysisEnds: an analysis that nobody waits for any more ends, and what is left is unknown.
+func TestAnalysisEnds(t *testing.T) {
+	analyser := impact.NewAnalyser(impacttest.Knowledge(t))
+	stop := make(chan struct{})
+	close(stop)
+	action := pumped{"shell", "«rm -rf a№; »"}.action(64 << 10)
+	whole := analyser.Analyse(hostileView, action)
+	ended := analyser.AnalyseUntil(stop, hostileView, action)
+	if len(ended.Impacts) >= len(whole.Impacts) || len(ended.Impacts) == 0 ||
+		ended.Impacts[len(ended.Impacts)-1].Confidence != interlock.Unknown {
+		t.Errorf("%d impacts of %d, %+v", len(ended.Impacts), len(whole.Impacts), ended.Impacts)
+	}
+}
+
+// FuzzHostile looks for repetitions that are slower to read than the bounds allow.
+func FuzzHostile(f *testing.F) {
+	kinds := []string{"shell", "powershell", "cmd", "sql", "python", "javascript", "hint", "text"}
+	for _, seed := range [][3]string{{"", "cd d;", ""}, {"echo ", "$(", ")"}, {"a=", "x", "; echo $a"}, {"select ", "(", ""},
+		{"f(", "a,", ")"}, {"", "{", ""}, {"ignore ", "all ", "instructions"}, {"", "[[ a ]] && ", ""}} {
+		for n := range kinds {
+			f.Add(byte(n), seed[0], seed[1], seed[2])
+		}
+	}
+	analyser := impact.NewAnalyser(impacttest.Knowledge(f))
+	f.Fuzz(func(t *testing.T, kind byte, before, unit, after string) {
+		if unit == "" || len(before)+len(unit)+len(after) > 256 || strings.ContainsAny(before+unit+after, "«»‹›") {
+			t.Skip()
+		}
+		pumped{kinds[int(kind)%len(kinds)], before + "«" + unit + "»" + after}.holds(t, analyser)
+	})
+}
+
+// BenchmarkHostile reads each hostile input at 130 KB.
 func BenchmarkHostile(b *testing.B) {
 	analyser := impact.NewAnalyser(impacttest.Knowledge(b))
-	view := interlock.View{Home: "/home/dev", Workspace: "/home/dev/project"}
-	for name, build := range hostile() {
-		for _, kb := range []int{16, 32, 64} {
-			input := build(kb << 10)
-			b.Run(fmt.Sprintf("%s/%dKB", name, kb), func(b *testing.B) {
-				for b.Loop() {
-					analyser.Analyse(view, interlock.Action{Kind: interlock.KindShell, Input: input, Dir: view.Workspace})
-				}
-			})
-		}
+	for _, p := range hostile(b) {
+		action := p.action(130 << 10)
+		b.Run(p.kind+" "+strings.ReplaceAll(p.pattern, "/", "÷"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				analyser.Analyse(hostileView, action)
+			}
+		})
 	}
 }

@@ -16,8 +16,12 @@ type Text struct {
 // A Collector is where an analysis puts what it finds, within bounds. Nested payloads (a shell command in a tool call, Python
 // in a shell command) report to the same collector, so that work, nesting and findings are counted once for the whole action.
 type Collector struct {
-	Depth   int     // nesting of payloads inside payloads
-	Work    int     // steps spent, against maxWork
+	Depth   int  // nesting of payloads inside payloads
+	Work    int  // steps spent, against MaxWork
+	bytes   int  // looked through beyond the steps counted for them
+	ended   bool // see Bounded
+	look    int  // the steps at which Stop is looked at next
+	Stop    <-chan struct{}
 	Trace   *Tracer // notes what is read, where somebody asked for it
 	Impacts []interlock.Impact
 	Texts   []Text
@@ -48,6 +52,7 @@ func (c *Collector) Add(i interlock.Impact) {
 	if c.Trace != nil {
 		c.Trace.found(i)
 	}
+	c.SpendBytes(len(i.Target) + len(i.Via))
 	if c.Spend(len(c.Impacts) / 32); len(c.Impacts) >= MaxImpacts && i.Confidence != interlock.Unknown {
 		c.Work = MaxWork + 1 // the rest is as good as unknown, and said to be
 		return

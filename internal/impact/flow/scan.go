@@ -39,6 +39,7 @@ func (s *Scan) Begin(readers *Readers) {
 // Apart returns a scan of the same world and budget whose findings are its own; whoever asks for it takes over its work.
 func (s *Scan) Apart() *Scan {
 	inner := &Scan{Strict: s.Strict, Room: s.Room}
+	inner.Stop = s.Stop
 	inner.Know, inner.View, inner.Dir, inner.Depth, inner.Work = s.Know, s.View, s.Dir, s.Depth, s.Work
 	inner.Begin(s.Readers)
 	return inner

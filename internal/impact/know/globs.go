@@ -111,9 +111,10 @@ func showsEnding(glob, ending string) bool {
 // LettersOf counts the letters and digits that a pattern spells out; a class counts as one.
 func LettersOf(glob string) int {
 	n := 0
+	last := strings.LastIndexByte(glob, ']')
 	for i := 0; i < len(glob); i++ {
 		switch c := glob[i]; {
-		case c == '[':
+		case c == '[' && i < last:
 			if end := strings.IndexByte(glob[i:], ']'); end > 1 {
 				n++
 				i += end

@@ -25,6 +25,8 @@ type Knowledge struct {
 	languages map[string]*entryLanguage // other languages, by name
 	Parsers   sync.Pool                 // shell parsers, which are costly to make
 	Rooms     sync.Pool                 // workrooms of analyses
+	ordered   sync.Once
+	order     []string // names of commands
 }
 
 // An entry is one command description, decoded when first used.
@@ -220,7 +222,8 @@ func (k *Knowledge) Check() error {
 
 // Commands returns the names of all commands described, in order.
 func (k *Knowledge) Commands() []string {
-	return lex.SortedNames(k.commands)
+	k.ordered.Do(func() { k.order = lex.SortedNames(k.commands) })
+	return k.order
 }
 
 // Examples returns the examples of the description under name; a description's first name holds them.

@@ -27,13 +27,16 @@ func lettersIn(text string) (l letters) {
 
 // lettersSpelled returns the letters that whatever fits a pattern must have.
 func lettersSpelled(glob string) (l letters) {
+	last := strings.LastIndexByte(glob, ']')
 	for i := 0; i < len(glob); i++ {
 		switch c := glob[i]; c {
 		case '*', '?':
 		case '[':
-			if end := strings.IndexByte(glob[i:], ']'); end > 1 {
-				i += end
-				continue
+			if i < last {
+				if end := strings.IndexByte(glob[i:], ']'); end > 1 {
+					i += end
+					continue
+				}
 			}
 			fallthrough
 		default:

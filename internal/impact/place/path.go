@@ -37,6 +37,7 @@ func (w *World) Place(name string) know.Place {
 		return at.place
 	}
 	w.missed++
+	w.SpendBytes(len(name) + len(w.Dir))
 	p := w.judgePlace(name)
 	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
 	*w.judged(name) = Judgement{Name: name, dir: w.Dir, windows: w.Windows, Judged: true, place: p}

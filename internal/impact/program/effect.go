@@ -124,7 +124,7 @@ func (r *codeRun) environment(c *codeCall) string {
 	if given.object == nil {
 		return lead
 	}
-	for _, name := range lex.SortedNames(given.object.fields) {
+	for _, name := range r.names(given.object.fields) {
 		if v := given.object.fields[name]; plainVariable(name) && len(v.texts) > 0 && len(v.text()) <= 4096 &&
 			len(lead) < lex.MaxText {
 			lead += "export " + lex.CommandLine([]any{name + "=" + Gapped(v.text())}) + "\n"

@@ -14,6 +14,7 @@ type codeParser struct {
 	cut    []*codeNode
 	slab   []codeNode
 	failed int // tokens that were stepped over
+	lines  []pythonLineAt
 }
 
 // parseCode parses a whole program. Trees that had to be cut off stand behind it.

@@ -254,7 +254,7 @@ func (r *codeRun) append(c *codeCall) {
 		v = c.argument(1)
 	}
 	if c.last == "update" && c.receiver.object != nil && v.object != nil {
-		for _, name := range lex.SortedNames(v.object.fields) {
+		for _, name := range r.names(v.object.fields) {
 			if r.make(len(name)) {
 				c.receiver.object.set(name, v.object.fields[name])
 			}
@@ -262,7 +262,7 @@ func (r *codeRun) append(c *codeCall) {
 	}
 	if (c.last == "update") && (c.receiver.is == "os.environ") {
 		if v.object != nil {
-			for _, name := range lex.SortedNames(v.object.fields) {
+			for _, name := range r.names(v.object.fields) {
 				r.setVariable(name, v.object.fields[name])
 			}
 		}

@@ -58,17 +58,42 @@ func (p *codeParser) pythonStatement() *codeNode {
 	return p.pythonSimple()
 }
 
-// lineEnd returns where the logical line at hand ends.
-func (p *codeParser) lineEnd() int {
-	end := p.at + 1
-	for end < p.limit && !p.tokens[end].line {
-		if pair := int(p.tokens[end].pair); pair > end && pair < p.limit {
-			end = pair
-		}
-		end++
-	}
-	return min(end, p.limit)
+// A pythonLineAt is what is known of the logical line that a token stands in: many statements may stand in one.
+type pythonLineAt struct {
+	end    int32 // where the line ends, seen from here: the next token, or the one behind the bracket that closes, that begins one
+	indent int32
 }
+
+// line returns what is known of the line that a token stands in.
+func (p *codeParser) line(at int) pythonLineAt {
+	if n := len(p.tokens); p.lines == nil && n > 0 {
+		p.lines = make([]pythonLineAt, n+1)
+		p.lines[n].end = int32(n)
+		for i := n - 1; i >= 0; i-- {
+			t := &p.tokens[i]
+			switch {
+			case t.line:
+				p.lines[i].end = int32(i)
+			case int(t.pair) > i:
+				p.lines[i].end = p.lines[t.pair+1].end
+			default:
+				p.lines[i].end = p.lines[i+1].end
+			}
+		}
+		indent := int32(0)
+		for i := range p.tokens {
+			if p.tokens[i].line {
+				indent = p.tokens[i].indent
+			}
+			p.lines[i].indent = indent
+		}
+		p.lines[n].indent = indent
+	}
+	return p.lines[min(at, len(p.tokens))]
+}
+
+// lineEnd returns where the logical line at hand ends.
+func (p *codeParser) lineEnd() int { return min(int(p.line(p.at+1).end), p.limit) }
 
 // headEnds reports whether the line at hand ends in a colon, as the head of a block does.
 func (p *codeParser) headEnds() bool { return p.tokens[p.lineEnd()-1].is(":") }
@@ -88,14 +113,7 @@ func (p *codeParser) pythonLine(read func() *codeNode) *codeNode {
 }
 
 // indentAround returns the indentation of the line that the token at hand stands in.
-func (p *codeParser) indentAround() int32 {
-	for i := p.at; i >= 0; i-- {
-		if p.tokens[i].line {
-			return p.tokens[i].indent
-		}
-	}
-	return 0
-}
+func (p *codeParser) indentAround() int32 { return p.line(p.at).indent }
 
 // pythonBody reads the body behind a colon: the rest of the line, or the block below it.
 func (p *codeParser) pythonBody(around int32) *codeNode {

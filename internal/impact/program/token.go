@@ -61,7 +61,7 @@ func readCode(in string, script bool) *codeReader { return readCodeAs(in, script
 // readCodeAs takes a slash for the beginning of a regular expression where that is not certain.
 func readCodeAs(in string, script, slashes bool) *codeReader {
 	in = plainLines(in, script)
-	r := &codeReader{in: in, script: script, slashes: slashes, fresh: true, tokens: make([]codeToken, 0, len(in)/4+8)}
+	r := &codeReader{in: in, script: script, slashes: slashes, fresh: true, tokens: make([]codeToken, 0, len(in)/4+2)}
 	for r.at < len(in) && len(r.tokens) <= fact.MaxWork { // beyond it the count alone refuses
 		r.next()
 	}

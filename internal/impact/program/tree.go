@@ -80,7 +80,7 @@ const (
 // leaf makes a node without children. Nodes are made by the hundred: a program has thousands, and all go together.
 func (p *codeParser) leaf(kind codeNodeKind, text string) *codeNode {
 	if len(p.slab) == 0 {
-		p.slab = make([]codeNode, 128)
+		p.slab = make([]codeNode, min(128, len(p.tokens)+2)) // a part of a string is short
 	}
 	n := &p.slab[0]
 	p.slab = p.slab[1:]

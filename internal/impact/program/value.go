@@ -207,7 +207,7 @@ func (r *codeRun) concat(left, right codeValue) codeValue {
 	}
 	if left.list || right.list {
 		v.list = true
-		if len(left.items)+len(right.items) <= maxElements {
+		if n := len(left.items) + len(right.items); n <= maxElements && r.s.Spend(n/4) {
 			v.items = append(append([]codeValue(nil), left.items...), right.items...)
 		}
 		v.texts = append(append([]string(nil), left.texts...), right.texts...)
@@ -299,7 +299,7 @@ func (r *codeRun) tableValue(n *codeNode) codeValue {
 			spread := r.eval(child)
 			v.marks |= spread.marks
 			if spread.object != nil {
-				for _, name := range lex.SortedNames(spread.object.fields) {
+				for _, name := range r.names(spread.object.fields) {
 					if r.make(len(name)) {
 						v.object.set(name, spread.object.fields[name])
 					}
@@ -345,7 +345,7 @@ func (r *codeRun) element(v codeValue) codeValue {
 		one.merge(item)
 	}
 	if v.object != nil && v.object.class == nil {
-		for i, name := range lex.SortedNames(v.object.fields) {
+		for i, name := range r.names(v.object.fields) {
 			if i >= maxTexts {
 				break
 			}
@@ -452,4 +452,10 @@ func (r *codeRun) bindTo(target *codeNode, v codeValue) {
 			r.bindTo(target.of[0], v)
 		}
 	}
+}
+
+// names are the names of fields, in order.
+func (r *codeRun) names(fields map[string]codeValue) []string {
+	r.s.Spend(len(fields) / 4)
+	return lex.SortedNames(fields)
 }

@@ -42,6 +42,7 @@ func (r *shellRun) read(spec *know.Command, args []flow.Field) *flow.Use {
 	pick.Candidates = pick.First[:]
 	splits := 0
 	for i := 0; i < len(args); i++ {
+		r.S.Spend(len(u.Flags) / 32) // each effect, and each word of a wrapper, looks through all of them
 		a := args[i]
 		text := a.Text
 		switch {

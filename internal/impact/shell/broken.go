@@ -86,6 +86,11 @@ func (r *shellRun) fresh() *shellRun {
 // beforeError walks the commands a shell runs before it finds the error, all of them if it is zsh and finds none, and
 // every later line that parses by itself.
 func (r *shellRun) beforeError(text string) {
+	if !nesting(text) {
+		r.S.Unknown("sh", fact.TraitNested)
+		return
+	}
+	r.S.SpendBytes(2 * len(text))
 	parser := parserFor(r.S, syntax.LangZsh)
 	outer := r.Src
 	r.Src = text
@@ -161,6 +166,7 @@ func (l *looseRun) unfinished(line string) bool {
 		return false
 	}
 	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX, syntax.LangZsh} {
+		l.S.SpendBytes(len(line))
 		parser := parserFor(l.S, dialect)
 		_, err := parser.Parse(strings.NewReader(line), "")
 		release(l.S, dialect, parser)

@@ -318,8 +318,9 @@ func (r *shellRun) globbed(args []flow.Field, io flow.Streams) (endless bool) {
 	if strings.Trim(pattern, "*?") == "" || !strings.ContainsAny(pattern, "?*[") {
 		return false
 	}
-	n := 0
-	for _, name := range r.S.Know.Commands() {
+	n, names := 0, r.S.Know.Commands()
+	r.S.Spend(len(names) / 32)
+	for _, name := range names {
 		if know.MatchGlob(pattern, name) && n < fact.MaxItems {
 			n++
 			r.S.Modified(know.Words{Confidence: interlock.Inferred, Traits: []string{fact.TraitObfuscated}}, func() {

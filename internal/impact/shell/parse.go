@@ -45,6 +45,7 @@ func (r *shellRun) script(text string, in flow.Flow) flow.Flow {
 
 func (r *shellRun) parse(text string) *syntax.File {
 	for _, dialect := range []syntax.LangVariant{syntax.LangBash, syntax.LangMirBSDKorn, syntax.LangPOSIX} {
+		r.S.Spend(4 + len(text)/64)
 		parser := parserFor(r.S, dialect)
 		file, err := parser.Parse(strings.NewReader(text), "")
 		release(r.S, dialect, parser)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -63,14 +64,14 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) flow.Value {
 	name := r.meant(a.Name.Value)
 	if old, ok := r.vars[name]; ok && a.Append {
 		if a.Array != nil {
-			v.List = append(append([]flow.Field(nil), old.List...), v.List...)
+			v.List = r.appendedTo(old.List, v.List)
 			v.Field = old.Field
 		} else {
 			r.S.Spend(len(old.Field.Text) / 64)
 			v.Field = flow.Join(old.Field, v.Field)
 		}
 	}
-	if len(v.List) > fact.MaxList {
+	if n := len(v.List); n > fact.MaxList+1 || n > fact.MaxList && !v.List[fact.MaxList].Lead {
 		v.List = append(v.List[:fact.MaxList:fact.MaxList], flow.Field{Text: "$" + name, Dynamic: true, Lead: true})
 	}
 	r.variable(name, v.Field)
@@ -82,6 +83,14 @@ func (r *shellRun) assign(a *syntax.Assign, only bool) flow.Value {
 		r.set(name, v)
 	}
 	return v
+}
+
+// appendedTo is a list with more at its end. One that is as long as lists get, and not known beyond, stays as it is.
+func (r *shellRun) appendedTo(list, more []flow.Field) []flow.Field {
+	if len(list) > fact.MaxList || !r.S.Spend(len(list)/4) {
+		return list
+	}
+	return slices.Concat(list, more)
 }
 
 func (r *shellRun) declare(c *syntax.DeclClause) flow.Flow {

@@ -21,7 +21,7 @@ func (r *shellRun) fields(w *syntax.Word) []flow.Field {
 	if hasBrace(w) {
 		clone := *w
 		clone.Parts = append([]syntax.WordPart(nil), w.Parts...)
-		if syntax.SplitBraces(&clone) {
+		if r.S.Spend(splitSteps(w)) && syntax.SplitBraces(&clone) {
 			var out []flow.Field
 			for _, one := range r.braces(&clone) {
 				out = append(out, r.split(one)...)
@@ -42,6 +42,17 @@ func plainLiteral(w *syntax.Word) (*syntax.Lit, bool) {
 	}
 	lit, ok := w.Parts[0].(*syntax.Lit)
 	return lit, ok && strings.IndexByte(lit.Value, '{') < 0
+}
+
+// splitSteps is what splitting the braces of a word costs: each that is not closed is gone through again by those around it.
+func splitSteps(w *syntax.Word) int {
+	open := 0
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			open += strings.Count(lit.Value, "{")
+		}
+	}
+	return open * open / 128
 }
 
 func hasBrace(w *syntax.Word) bool {
@@ -227,7 +238,7 @@ func (r *shellRun) list(part syntax.WordPart) ([]flow.Field, bool) {
 		if r.params == nil {
 			return nil, false
 		}
-		if !r.S.Spend(len(r.params)) {
+		if !r.S.Spend(2 * len(r.params)) {
 			return nil, false
 		}
 		return window(p.Slice, r.params, 1)
@@ -237,7 +248,7 @@ func (r *shellRun) list(part syntax.WordPart) ([]flow.Field, bool) {
 	}
 	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") {
 		v, known := r.vars[r.meant(p.Param.Value)]
-		if !known || v.List == nil || !r.S.Spend(len(v.List)) {
+		if !known || v.List == nil || !r.S.Spend(2*len(v.List)) {
 			return nil, false
 		}
 		return window(p.Slice, v.List, 0)

@@ -93,7 +93,7 @@ func (c *cmdRun) run(words []flow.Field, raw string, io flow.Streams) flow.Flow 
 		}
 		return flow.Flow{}
 	case "call":
-		if len(args) > 0 && !strings.HasPrefix(args[0].Text, ":") {
+		if len(args) > 0 && !strings.HasPrefix(args[0].Text, ":") && r.S.Spend(len(args)) {
 			return c.run(spelledApart(args), raw, io)
 		}
 		return flow.Flow{}
@@ -160,6 +160,7 @@ func afterWord(raw string) string {
 
 // start runs a program as start does, past its title and switches.
 func (c *cmdRun) start(args []flow.Field, raw string, io flow.Streams) flow.Flow {
+	c.r.S.Spend(len(args) + len(raw)/64)
 	rest := strings.TrimSpace(afterWord(raw))
 	if strings.HasPrefix(rest, `"`) && len(args) > 1 {
 		args = args[1:] // the window's title

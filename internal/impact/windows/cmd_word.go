@@ -93,6 +93,7 @@ scan:
 				continue
 			}
 			flush()
+			c.r.S.SpendBytes(len(out.Text) + len(f.Text))
 			out, at = flow.Join(out, f), next
 		case !quoted && strings.IndexByte(" \t\r\n<>;", ch) >= 0, !quoted && ch == ',' && start > 0:
 			break scan
@@ -117,7 +118,6 @@ func (c *cmdRun) reference(text string, at int) (flow.Field, int, bool) {
 	mark := text[at]
 	rest := text[at+1:]
 	if mark == '%' {
-		letters := strings.TrimLeft(rest, "%~fdpnxsatz0123456789")
 		if strings.HasPrefix(rest, "%") || len(c.loop) > 0 {
 			for n := 0; n < min(len(rest), 12); n++ {
 				if v, ok := c.loop[strings.ToLower(rest[n:n+1])]; ok && strings.Trim(rest[:n], "%~fdpnxsatz") == "" &&
@@ -126,7 +126,7 @@ func (c *cmdRun) reference(text string, at int) (flow.Field, int, bool) {
 				}
 			}
 		}
-		if rest != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '*' || rest[0] == '~' && letters != rest) &&
+		if rest != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '*' || rest[0] == '~') &&
 			!isReference(rest) {
 			used := len(rest) - len(strings.TrimLeft(rest, "~fdpnxsatz*0123456789"))
 			return flow.Field{Text: text[at : at+1+used], Dynamic: true, Lead: true}, at + 1 + used, true
@@ -226,7 +226,8 @@ func (c *cmdRun) expand(text string) string {
 	var b strings.Builder
 	for at := 0; at < len(text); {
 		if ch := text[at]; ch == '%' || ch == '!' {
-			if f, next, ok := c.reference(text, at); ok && !f.Dynamic && len(f.Text)+b.Len() < lex.MaxText && c.r.S.Spend(1) {
+			if f, next, ok := c.reference(text, at); ok && !f.Dynamic && len(f.Text)+b.Len() < lex.MaxText &&
+				c.r.S.Spend(1+len(f.Text)/64) {
 				if f.Odd && lex.IsNameStart(firstByte(f.Text)) && b.Len() > 0 {
 					b.WriteByte('^') // so that the word it builds is seen to be built
 				}

@@ -1,6 +1,7 @@
 package windows
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/impact/fact"
@@ -133,8 +134,14 @@ func (r *Run) PowerShell(text string, in flow.Flow) (out flow.Flow) {
 // the analysis goes on after it.
 func (r *Run) giveUp(via string, steps int, ps *psRun, batch *cmdRun, windows bool, src string, out *flow.Flow) func() {
 	return func() {
-		if r.S.Strict || recover() == nil {
+		if r.S.Strict {
 			return
+		}
+		switch v := recover().(type) {
+		case nil:
+			return
+		case fact.Ended: // the whole analysis ends, not only this reader
+			panic(v)
 		}
 		r.Steps, r.ps, r.batch, r.Src, r.S.Windows = steps, ps, batch, src, windows
 		r.S.Unknown(via, fact.TraitUnparsable)
@@ -260,9 +267,12 @@ func (p *psRun) statements(end byte) psValue {
 
 // both is the output of one statement followed by another's.
 func (p *psRun) both(a, b psValue) psValue {
-	out := psValue{items: append(a.items[:len(a.items):len(a.items)], b.items...), array: true, flow: a.flow}
-	if len(out.items) > fact.MaxList || !p.r.S.Spend(len(out.items)/32) {
-		out.items = out.items[:1]
+	out := psValue{items: a.items, array: true, flow: a.flow}
+	switch n := len(a.items) + len(b.items); {
+	case n > fact.MaxList || !p.r.S.Spend(n/4):
+		out.items = slices.Concat(a.items, b.items[:min(1, len(b.items))])[:1]
+	case len(b.items) > 0:
+		out.items = slices.Concat(a.items, b.items)
 	}
 	out.flow.Taint(b.flow)
 	return out

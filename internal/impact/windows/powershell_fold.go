@@ -98,6 +98,7 @@ func (p *psRun) sum(a, b psValue, from flow.Flow) psValue {
 	if len(a.items) == 0 && a.class != "" {
 		return psUnknown("$("+a.class+")", from)
 	}
+	p.r.S.SpendBytes(2 * (len(a.one().Text) + len(b.one().Text)))
 	f := flow.Join(a.one(), b.one())
 	f.Lead = a.one().Lead
 	f.Flow.Taint(from)

@@ -49,6 +49,7 @@ func (p *psRun) bare() string {
 	for end < len(p.text) && strings.IndexByte(" \t\r\n;|&(){},'\"", p.text[end]) < 0 {
 		end++
 	}
+	p.r.S.SpendBytes(end - p.at)
 	return p.text[p.at:end]
 }
 

@@ -135,6 +135,7 @@ func (p *psRun) doubleQuoted() psValue {
 		case c == '$' && (p.peekAt(1) == '(' || p.peekAt(1) == '{' || isVariableByte(p.peekAt(1))):
 			flush()
 			p.at++
+			p.r.S.SpendBytes(len(out.Text))
 			out = flow.Join(out, p.interpolated())
 		default:
 			b.WriteByte(c)
