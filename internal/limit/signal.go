@@ -18,16 +18,13 @@ type Level struct {
 	Severity Severity
 }
 
+// Bands are from which scores of anomaly and drift on people are told, their agent is isolated, and it is suspended. The zero value is
+// those of [Bands.Levels]: of the two sets that MASO's documents name, that of its observability page.
+type Bands struct{ Elevated, Alternate, Contingency int }
+
 // Levels are a kind's levels, the lowest first. Those of context are MASO's (EC-1.9), and so are the bands of anomaly and drift, of
 // which its documents name two sets: these are the ones of its observability page, and 60 is in both. An alarm of a data-loss or fraud
 // defence is critical as soon as it says anything, and an agent that is not healthy is once it no longer answers.
-func Levels(kind interlock.SignalKind) []Level { return Bands{}.Levels(kind) }
-
-// Bands are from which scores of anomaly and drift on people are told, their agent is isolated, and it is suspended. The zero value is
-// those of [Levels]: of the two sets that MASO's documents name, that of its observability page.
-type Bands struct{ Elevated, Alternate, Contingency int }
-
-// Levels are a kind's levels under these bands.
 func (b Bands) Levels(kind interlock.SignalKind) []Level {
 	switch kind {
 	case interlock.SignalContext:
@@ -48,9 +45,6 @@ func (b Bands) Levels(kind interlock.SignalKind) []Level {
 }
 
 // Reached is the highest level that a signal has reached, if any.
-func Reached(s interlock.Signal) (level Level, any bool) { return Bands{}.Reached(s) }
-
-// Reached is the highest level that a signal has reached, if any.
 func (b Bands) Reached(s interlock.Signal) (level Level, any bool) {
 	for _, l := range b.Levels(s.Kind) {
 		if s.Badness() >= l.From {
@@ -62,9 +56,6 @@ func (b Bands) Reached(s interlock.Signal) (level Level, any bool) {
 
 // Told says what is to be remembered as told after a signal, and whether people are to be told of it: of each level once, until the
 // signal has come down to half of its lowest level.
-func Told(before int, s interlock.Signal) (after int, tell bool) { return Bands{}.Told(before, s) }
-
-// Told is [Told] under these bands.
 func (b Bands) Told(before int, s interlock.Signal) (after int, tell bool) {
 	level, any := b.Reached(s)
 	switch {

@@ -18,7 +18,7 @@ func TestTold(t *testing.T) {
 		from  int
 	}{{69, false, 0}, {70, true, 70}, {84, false, 70}, {69, false, 70}, {71, false, 70}, {96, true, 95}, {90, false, 95}, {35, false, 95},
 		{99, false, 95}, {34, false, 0}, {86, true, 85}, {85, false, 85}, {95, true, 95}, {100, false, 95}} {
-		after, tell := limit.Told(told, interlock.Signal{Kind: interlock.SignalContext, Value: step.value})
+		after, tell := (limit.Bands{}).Told(told, interlock.Signal{Kind: interlock.SignalContext, Value: step.value})
 		if tell != step.tell || after != step.from {
 			t.Errorf("step %d, %d %%: told %v, %d", n, step.value, tell, after)
 		}
@@ -29,7 +29,7 @@ func TestTold(t *testing.T) {
 // TestLevels: each kind has levels, each worse than the one before; of quality and health little is bad.
 func TestLevels(t *testing.T) {
 	for _, kind := range interlock.SignalKinds() {
-		levels := limit.Levels(kind)
+		levels := (limit.Bands{}).Levels(kind)
 		if len(levels) == 0 || levels[len(levels)-1].Severity != limit.Critical {
 			t.Errorf("%s: %v", kind, levels)
 		}
@@ -52,7 +52,7 @@ func TestLevels(t *testing.T) {
 		{interlock.Signal{Kind: interlock.SignalDLP, Value: 0}, ""},
 		{interlock.Signal{Kind: "weather", Value: 100}, ""},
 	} {
-		if level, _ := limit.Reached(test.signal); level.Severity != test.want {
+		if level, _ := (limit.Bands{}).Reached(test.signal); level.Severity != test.want {
 			t.Errorf("%+v: %q", test.signal, level.Severity)
 		}
 	}
