@@ -20,9 +20,9 @@ func tuneServer() {
 	}
 }
 
-// mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: of tens of
-// thousands of agents a server remembers so much that five times that would be too much.
-const mostMemory = 224 << 20
+// mostMemory is from how much memory on, in bytes, the heap is no longer let grow to several times what lives: the garbage of many
+// callers at once would otherwise take more than everything else.
+const mostMemory = 96 << 20
 
 // tuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
 // hand its call from one to another.
@@ -68,7 +68,7 @@ func returnIdleMemory(ctx context.Context) {
 	defer tick.Stop()
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	var heap heapUse
-	for {
+	for started := false; ; {
 		metrics.Read(sample)
 		if os.Getenv("GOMEMLIMIT") == "" {
 			debug.SetMemoryLimit(memoryFor(sample[1].Value.Uint64()))
@@ -83,12 +83,16 @@ func returnIdleMemory(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		if !started { // whatever comes next needs other pages than the start did
+			returnProgramPages()
+			started = true
+		}
 	}
 }
 
 // memoryFor is from how much memory on the heap may no longer grow freely, by what of it lives: a limit that is close to that would have
 // the collector work without end.
-func memoryFor(live uint64) int64 { return max(mostMemory, int64(live+live/2)+64<<20) }
+func memoryFor(live uint64) int64 { return max(mostMemory, int64(2*live)+56<<20) }
 
 // A heapUse is how much a process had allocated since its start, in bytes, when it was last looked at and when memory was last
 // given back.

@@ -33,7 +33,7 @@ func TestHeapUse(t *testing.T) {
 
 // TestMemoryFor: what lives always has room to grow before the collector is hurried.
 func TestMemoryFor(t *testing.T) {
-	for live, want := range map[uint64]int64{0: mostMemory, 60 << 20: mostMemory, 200 << 20: 364 << 20, 1 << 30: 1600 << 20} {
+	for live, want := range map[uint64]int64{0: mostMemory, 20 << 20: mostMemory, 200 << 20: 456 << 20, 1 << 30: 2104 << 20} {
 		if got := memoryFor(live); got != want || got < int64(live+live/2) {
 			t.Errorf("%d lives: %d, want %d", live, got, want)
 		}

@@ -119,9 +119,8 @@ func signedText(e *Event) []byte {
 	return unsigned.append(text)
 }
 
-// append writes the event's canonical JSON to dst. Members stand in RFC 8785 order; a test holds this encoder against the
-// general one.
-func (e *Event) append(dst []byte) []byte {
+// opening writes the event's canonical JSON to dst up to where its payload begins.
+func (e *Event) opening(dst []byte) []byte {
 	dst = strictjson.AppendString(append(dst, `{"actor_id":`...), e.Actor)
 	dst = strictjson.AppendString(append(dst, `,"content_hash":`...), e.Content)
 	dst = strictjson.AppendString(append(dst, `,"event_id":`...), e.ID)
@@ -130,7 +129,13 @@ func (e *Event) append(dst []byte) []byte {
 	if e.Key != "" {
 		dst = strictjson.AppendString(append(dst, `,"key_id":`...), e.Key)
 	}
-	dst = append(append(dst, `,"payload":`...), e.Payload...)
+	return append(dst, `,"payload":`...)
+}
+
+// append writes the event's canonical JSON to dst. Members stand in RFC 8785 order; a test holds this encoder against the
+// general one.
+func (e *Event) append(dst []byte) []byte {
+	dst = append(e.opening(dst), e.Payload...)
 	dst = strictjson.AppendString(append(dst, `,"prev_hash":`...), e.Previous)
 	dst = strictjson.AppendString(append(dst, `,"role":`...), e.Role)
 	dst = strictjson.AppendString(append(dst, `,"schema":`...), e.Schema)

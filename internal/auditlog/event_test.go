@@ -132,7 +132,8 @@ func TestParseEventRefuses(t *testing.T) {
 
 func TestCheckRefusesDrafts(t *testing.T) {
 	sealer := testSealer(t, 1)
-	if err := sealer.Check(draft(interlock.EventDecision, "seed", `{"n":1}`)); err != nil {
+	good := draft(interlock.EventDecision, "seed", `{"n":1}`)
+	if _, err := sealer.Check(&good); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*ledger.Draft){
@@ -155,7 +156,7 @@ func TestCheckRefusesDrafts(t *testing.T) {
 	} {
 		d := draft(interlock.EventDecision, "seed", `{"n":1}`)
 		change(&d)
-		if err := sealer.Check(d); err == nil {
+		if _, err := sealer.Check(&d); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

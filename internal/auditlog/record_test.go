@@ -38,7 +38,7 @@ func sealRecord(t *testing.T, kind interlock.EventType, r auditlog.Record) (even
 	}
 	sealer := testSealer(t, 1)
 	d := draft(kind, "seed", string(encoded))
-	if err := sealer.Check(d); err != nil {
+	if _, err := sealer.Check(&d); err != nil {
 		t.Fatal(err)
 	}
 	log := &memoryLog{}

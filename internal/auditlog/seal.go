@@ -101,12 +101,21 @@ func (s *Sealer) Answers() witness.Key { return s.answer }
 // Public returns the key that checks what this sealer signs.
 func (s *Sealer) Public() *PublicKey { return s.public }
 
-// Check says whether a draft can be sealed. A store calls it before it queues a draft, so that a bad one is refused alone.
-func (s *Sealer) Check(d ledger.Draft) error {
-	if err := checkDraft(&d); err != nil {
-		return err
+// Check says whether a draft can be sealed, and what is known of it before it is. A store calls it before it queues a draft, so that
+// a bad one is refused alone and hashing a payload keeps nobody else waiting.
+func (s *Sealer) Check(d *ledger.Draft) (ledger.Checked, error) {
+	if err := checkDraft(d); err != nil {
+		return ledger.Checked{}, err
 	}
-	return checkPayload(d.Payload)
+	if err := checkPayload(d.Payload); err != nil {
+		return ledger.Checked{}, err
+	}
+	e := Event{Actor: d.Actor, Content: contentHash(d.Payload), ID: noPrevious[len("sha256:"):], Type: d.Type, Seed: d.Seed}
+	if signed(d.Type) {
+		e.Key = s.id
+	}
+	var scratch [1024]byte
+	return ledger.Checked{Content: e.Content, At: len(e.opening(scratch[:0]))}, nil
 }
 
 // CheckHead verifies that a head was signed by this sealer's key and that its edge is what was signed. The head of an
@@ -200,8 +209,12 @@ func (s *Sealer) event(d *ledger.Draft, sequence int64, previous string) (Event,
 	if err := checkDraft(d); err != nil {
 		return Event{}, err
 	}
+	content := d.Checked.Content
+	if content == "" {
+		content = contentHash(d.Payload)
+	}
 	e := Event{
-		Actor: d.Actor, Content: contentHash(d.Payload), ID: EventID(d.Seed, sequence, d.Type), Type: d.Type,
+		Actor: d.Actor, Content: content, ID: EventID(d.Seed, sequence, d.Type), Type: d.Type,
 		Seed: d.Seed, Payload: d.Payload, Previous: previous, Role: d.Role, Schema: Schema, Sequence: sequence,
 		Snapshots: d.Snapshots, Trace: d.Trace, Recorded: d.Recorded, Seeded: seededAt(sequence),
 	}

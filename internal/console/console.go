@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -127,7 +125,7 @@ type Console struct {
 	started  time.Time
 	secret   []byte // of this process, for CSRF tokens
 	mux      *http.ServeMux
-	pages    map[string]*template.Template
+	pages    *pages
 	sessions *signin.Sessions
 	asked    *signin.Questions // what passkeys are asked to sign beside approvals
 	attempts *limiter
@@ -140,9 +138,6 @@ type Console struct {
 
 //go:embed static
 var staticFiles embed.FS
-
-//go:embed templates
-var templateFiles embed.FS
 
 // New returns a console, or an error that names what is wrong with its configuration.
 func New(c Config) (*Console, error) {
@@ -179,12 +174,8 @@ func New(c Config) (*Console, error) {
 	if _, err := io.ReadFull(c.Random, secret); err != nil {
 		return nil, fmt.Errorf("console: reading randomness: %w", err)
 	}
-	pages, err := parsePages(c.Now)
-	if err != nil {
-		return nil, err
-	}
 	console := &Console{config: c, origin: base.Scheme + "://" + base.Host, host: base.Hostname(), secure: base.Scheme == "https",
-		started: c.Now(), secret: secret, pages: pages, sessions: signin.NewSessions(c.Now, c.Random),
+		started: c.Now(), secret: secret, pages: &pages{now: c.Now}, sessions: signin.NewSessions(c.Now, c.Random),
 		asked:    signin.NewQuestions(c.Now, c.Random, secret, base.Scheme+"://"+base.Host),
 		attempts: newLimiter(c.Now), orders: newOrders(c.Now), counter: stats.NewCounter(c.Log, c.Now, c.Done, c.Judges != nil),
 		files: sync.OnceValue(packStatic)}
@@ -375,7 +366,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, nam
 		}
 	}
 	var b bytes.Buffer
-	if err := c.pages[name].ExecuteTemplate(&b, "layout.html", p); err != nil {
+	if err := c.pages.execute(&b, name, "layout.html", p); err != nil {
 		c.config.Logger.ErrorContext(r.Context(), "a page could not be made", "page", name, "error", err.Error())
 		http.Error(w, "the page could not be made; nothing was answered", http.StatusInternalServerError)
 		return
@@ -408,24 +399,4 @@ func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusServiceUnavailable
 	}
 	c.render(w, r, status, "error.html", http.StatusText(status), refusal)
-}
-
-func parsePages(now func() time.Time) (map[string]*template.Template, error) {
-	names, err := fs.Glob(templateFiles, "templates/*.html")
-	if err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
-	pages := map[string]*template.Template{}
-	for _, name := range names {
-		if base := path.Base(name); base == "layout.html" || base == "parts.html" {
-			continue
-		}
-		parsed, err := template.New("").Funcs(pageFunctions(now)).ParseFS(templateFiles, "templates/layout.html",
-			"templates/parts.html", name)
-		if err != nil {
-			return nil, fmt.Errorf("console: %w", err)
-		}
-		pages[path.Base(name)] = parsed
-	}
-	return pages, nil
 }

@@ -174,7 +174,7 @@ func (c *Console) warningsPart(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	if err := c.pages["system.html"].ExecuteTemplate(&b, "warnings", c.warnings()); err != nil {
+	if err := c.pages.execute(&b, "system.html", "warnings", c.warnings()); err != nil {
 		c.config.Logger.ErrorContext(r.Context(), "a part of a page could not be made", "part", "warnings", "error", err.Error())
 		http.Error(w, "it can't be told what is wrong", http.StatusInternalServerError)
 		return

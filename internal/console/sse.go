@@ -170,7 +170,7 @@ func (c *Console) streamEntry(r *http.Request, s *stream, e interlock.Entry) err
 		return nil //nolint:nilerr // a damaged entry is for the audit pages to name
 	}
 	var b bytes.Buffer
-	if err := c.pages["feed.html"].ExecuteTemplate(&b, "row", rowOf(e.Index, d)); err != nil {
+	if err := c.pages.execute(&b, "feed.html", "row", rowOf(e.Index, d)); err != nil {
 		return fmt.Errorf("making a row: %w", err)
 	}
 	return s.send(strconv.FormatInt(e.Index, 10), "decision", b.Bytes())
@@ -187,7 +187,7 @@ func (c *Console) streamWaiting(ctx context.Context, s *stream) error {
 	}
 	s.waiting = now
 	var b bytes.Buffer
-	if err := c.pages["feed.html"].ExecuteTemplate(&b, "told", now); err != nil {
+	if err := c.pages.execute(&b, "feed.html", "told", now); err != nil {
 		return fmt.Errorf("making the counts: %w", err)
 	}
 	return s.send("", "waiting", b.Bytes())

@@ -25,41 +25,37 @@ func ActionReviewOf(override string) string { return "review\x00" + override }
 // BallotDue is the mark of the approval requests whose votes are counted at a time.
 const BallotDue = "ballot"
 
-func actionAbout(r interlock.ActionRequest) About {
-	about := About{Key: r.ID, Marks: under(nano(r.Created), "every", ActionIs(r.Status)), Binds: true}
+func actionMarks(r interlock.ActionRequest) []Mark {
+	at := nano(r.Created)
+	marks := under(at, "every", ActionIs(r.Status))
 	if !r.Status.Ended() {
-		about.Marks = appendMarks(about.Marks, nano(r.Created), All, ActionFor(r.Digest))
+		marks = appendMarks(marks, at, All, ActionFor(r.Digest))
 		due := r.Expires
 		if r.Status == interlock.ActionPending && r.Ballot.Closes.Before(due) {
 			due = r.Ballot.Closes
 		}
-		about.Marks = appendMarks(about.Marks, nano(due), ActionDue)
+		marks = appendMarks(marks, nano(due), ActionDue)
 	}
 	if r.Review != "" {
-		about.Marks = appendMarks(about.Marks, nano(r.Created), ActionReviewOf(r.Review))
+		marks = appendMarks(marks, at, ActionReviewOf(r.Review))
 	}
 	if r.Overdue {
 		for _, name := range r.Evidence {
-			about.Marks = appendMarks(about.Marks, nano(r.Created), ActionReviews(name))
+			marks = appendMarks(marks, at, ActionReviews(name))
 		}
 	}
-	return about
+	return marks
 }
 
 // actionNext holds every request to the ways between its statuses, and keeps what people vote on as it was when they were asked. It is
 // looked at where the row is written, so that of two processes that begin to carry the same out one does.
-func actionNext(before, after any, _ time.Time) error {
-	is, ok := after.(interlock.ActionRequest)
-	if !ok {
-		return moved(ActionRequest, "a request stays in the record")
-	}
-	was, _ := before.(interlock.ActionRequest)
+func actionNext(was, is interlock.ActionRequest, there bool, _ time.Time) error {
 	// what Interlock does itself begins and ends in one change, an emergency's votes included; its events say each step
 	whole := is.Status.Ended() && (was.Status == interlock.ActionApproved ||
 		was.Status == interlock.ActionPending && was.Class == 4 && is.Status != interlock.ActionInvalidated)
 	if was.Status == is.Status && !was.Status.Ended() || was.Status.Leads(is.Status) || whole ||
 		was.Status == is.Status && was.Overdue != is.Overdue {
-		if before == nil || was.Digest == is.Digest && was.Ballot.Hash == is.Ballot.Hash && len(is.Ballot.Votes) >= len(was.Ballot.Votes) &&
+		if !there || was.Digest == is.Digest && was.Ballot.Hash == is.Ballot.Hash && len(is.Ballot.Votes) >= len(was.Ballot.Votes) &&
 			was.Expires.Equal(is.Expires) && was.Display == is.Display {
 			return nil
 		}
@@ -67,10 +63,6 @@ func actionNext(before, after any, _ time.Time) error {
 	}
 	return moved(ActionRequest, "it is "+string(was.Status)+" and can't be "+string(is.Status))
 }
-
-func actionOwner(value any) string { return ownerAction + value.(interlock.ActionRequest).ID }
-
-func actionInto(r interlock.ActionRequest, to *Standing) { to.other(ActionRequest, r.ID, r) }
 
 // Action is an action request in a standing.
 func (s *Standing) Action(id string) (interlock.ActionRequest, bool) {

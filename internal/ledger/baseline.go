@@ -22,14 +22,6 @@ func BaselineName(typed, does string) string {
 	return "bas_" + hex.EncodeToString(sum[:12])
 }
 
-func baselineAbout(b BaselineBody) About {
-	return About{Key: b.Name, Marks: withAll(nano(b.At))}
-}
-
-func baselineInto(b BaselineBody, to *Standing) { to.other(Baseline, b.Name, b) }
-
-func baselineOwner(value any) string { return ownerBaseline + value.(BaselineBody).Name }
-
 // Known reports whether agents of a type have carried something out before.
 func (s *Standing) Known(typed, does string) bool {
 	_, known := s.Others[Baseline][BaselineName(typed, does)].(BaselineBody)

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"interlock"
@@ -10,53 +9,48 @@ import (
 
 // What each kind holds, under which marks its rows are found, and what they do to a standing. One block a kind.
 
-func agentAbout(a interlock.AgentRecord) About {
+func agentMarks(a interlock.AgentRecord) []Mark {
 	marks := withAll(nano(a.Created))
 	if a.TokenHash != "" {
 		marks = append(marks, Mark{Token(a.TokenHash), 0})
 	}
-	return About{Key: a.ID, Marks: marks, Binds: true}
+	return marks
 }
 
 // Token is the mark of the agents that have a token.
 func Token(hash string) string { return "token\x00" + hash }
 
-func agentInto(a interlock.AgentRecord, to *Standing) {
-	put(&to.Agents, a.ID, a)
-}
-
-func operatorAbout(o interlock.OperatorRecord) About {
-	return About{Key: o.Name, Marks: withAll(nano(o.Created)), Binds: true}
-}
-
-func operatorInto(o interlock.OperatorRecord, to *Standing) {
-	put(&to.Operators, o.Name, o)
-}
-
-// A request that is opened, spent or has expired makes nobody decide again: a pending one approves nothing, and what is spent
-// or expired is looked at where it is used. An answer does.
-func requestAbout(r interlock.ApprovalRequest) About {
-	who := r.Requester
-	about := About{Key: r.ID,
-		Marks: under(nano(r.Created), By(who.Agent, who.Principal), Is(""), Is(r.Status)),
-		Binds: r.Approval != nil && (r.Status == interlock.RequestApproved || r.Status == interlock.RequestDenied) ||
-			r.Status == interlock.RequestPending && (r.First != nil || r.Ballot != nil && len(r.Ballot.Votes) > 0)}
-	if r.Ballot != nil && r.Status == interlock.RequestPending {
-		about.Marks = appendMarks(about.Marks, nano(r.Ballot.Closes), BallotDue)
+func requestMarks(r interlock.ApprovalRequest) []Mark {
+	who, waits := r.Requester, r.Status == interlock.RequestPending
+	is := Is(r.Status)
+	if r.Harness && waits { // it does not wait for an operator, and is not counted with those that do
+		is = Harnessed
 	}
-	if r.Harness && r.Status == interlock.RequestPending { // it does not wait for an operator, and is not counted with those that do
-		about.Marks[slices.IndexFunc(about.Marks, func(m Mark) bool { return m.Name == Is(r.Status) })].Name = Harnessed
+	marks := under(nano(r.Created), By(who.Agent, who.Principal), Is(""), is)
+	if r.Ballot != nil && waits {
+		marks = appendMarks(marks, nano(r.Ballot.Closes), BallotDue)
 	}
 	if at, share := r.WarnAt(); share > 0 {
-		about.Marks = appendMarks(about.Marks, nano(at), ReviewDue)
+		marks = appendMarks(marks, nano(at), ReviewDue)
 	}
 	if requestStands(r) {
-		about.Marks = appendMarks(about.Marks, nano(r.Expires), All, Of(who.Agent, who.Principal))
+		marks = appendMarks(marks, nano(r.Expires), All, Of(who.Agent, who.Principal))
 	}
+	return marks
+}
+
+// requestBinds: a request that is opened, spent or has expired makes nobody decide again: a pending one approves nothing, and what is
+// spent or expired is looked at where it is used. An answer does.
+func requestBinds(r interlock.ApprovalRequest) bool {
+	return r.Approval != nil && (r.Status == interlock.RequestApproved || r.Status == interlock.RequestDenied) ||
+		r.Status == interlock.RequestPending && (r.First != nil || r.Ballot != nil && len(r.Ballot.Votes) > 0)
+}
+
+func requestLeft(r interlock.ApprovalRequest) int {
 	if r.Status == interlock.RequestApproved {
-		about.Left = 1
+		return 1
 	}
-	return about
+	return 0
 }
 
 // ReviewDue is the mark of the requests that people are to be told of again, by when.
@@ -67,14 +61,6 @@ const Harnessed = "harnessed"
 
 func requestStands(r interlock.ApprovalRequest) bool {
 	return r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved
-}
-
-func requestInto(r interlock.ApprovalRequest, to *Standing) { put(&to.Requests, r.ID, r) }
-
-func request() codec {
-	c := of(requestAbout, requestStands, requestInto)
-	c.check = func(value any) error { return answeredBySomebody(value.(interlock.ApprovalRequest)) }
-	return c
 }
 
 // DecodeRequest reads a request and refuses one that says it is approved and holds nobody's approval. What an approval says
@@ -117,18 +103,18 @@ func requestTake(body []byte, n int64, now time.Time) ([]byte, string, error) {
 	return left, "", err
 }
 
-func challengeAbout(c interlock.Challenge) About {
-	about := About{Key: c.ID, Binds: true}
-	if challengeStands(c) {
-		about.Marks = withAll(nano(c.Created), Of(c.Requester.Agent))
-		if c.Kind == interlock.ChallengeVerify {
-			about.Marks = append(about.Marks, Mark{Pauses, nano(c.Expires)})
-		}
-		if c.Request != "" {
-			about.Marks = append(about.Marks, Mark{Waits(c.Request), nano(c.Created)})
-		}
+func challengeMarks(c interlock.Challenge) []Mark {
+	if !challengeStands(c) {
+		return nil
 	}
-	return about
+	marks := withAll(nano(c.Created), Of(c.Requester.Agent))
+	if c.Kind == interlock.ChallengeVerify {
+		marks = append(marks, Mark{Pauses, nano(c.Expires)})
+	}
+	if c.Request != "" {
+		marks = append(marks, Mark{Waits(c.Request), nano(c.Created)})
+	}
+	return marks
 }
 
 // Pauses is the mark of the challenges that pause an agent, by when their codes expire.
@@ -139,30 +125,21 @@ func Waits(request string) string { return "waits\x00" + request }
 
 func challengeStands(c interlock.Challenge) bool { return c.Ended.IsZero() }
 
-func challengeInto(c interlock.Challenge, to *Standing) {
-	put(&to.Challenges, c.ID, c)
-}
-
-func attemptsAbout(a AttemptsBody) About {
-	about := About{Key: AttemptsKey(a.Agent, a.Principal), Binds: true}
+func attemptsMarks(a AttemptsBody) []Mark {
 	if attemptsStands(a) {
-		about.Marks = withAll(0)
+		return withAll(0)
 	}
-	return about
+	return nil
 }
 
 func attemptsStands(a AttemptsBody) bool { return len(a.Failed) > 0 || !a.Until.IsZero() }
 
-func attemptsInto(a AttemptsBody, to *Standing) {
-	put(&to.Attempts, AttemptsKey(a.Agent, a.Principal), a)
-}
-
-func pinAbout(p interlock.Pin) About {
-	about := About{Key: PinKey(p.Server, p.Tool), Marks: withAll(0, Server(p.Server)), Binds: true}
+func pinMarks(p interlock.Pin) []Mark {
+	marks := withAll(0, Server(p.Server))
 	if p.Tool != "" && p.Status != interlock.PinApproved && p.Why != interlock.PinOrdered {
-		about.Marks = append(about.Marks, Mark{Held, 0})
+		marks = append(marks, Mark{Held, 0})
 	}
-	return about
+	return marks
 }
 
 // Held is the mark of the tools that wait for an operator to look at them: not of those that one has put where they are.
@@ -170,10 +147,6 @@ const Held = "held"
 
 // Server is the mark of all pins of one server, its own among them.
 func Server(name string) string { return "server\x00" + name }
-
-func pinInto(p interlock.Pin, to *Standing) {
-	put(&to.Pins, PinKey(p.Server, p.Tool), p)
-}
 
 // settingBody is a setting as it is written: a value alone would not say whose it is.
 type settingBody struct {
@@ -187,22 +160,10 @@ func SettingOf(r Row) string {
 	return s.Value
 }
 
-func settingAbout(s settingBody) About {
-	return About{Key: s.Name, Marks: withAll(0), Binds: true}
-}
-
-func settingInto(s settingBody, to *Standing) {
-	put(&to.Settings, s.Name, s.Value)
-}
-
 // A CounterBody is how much of something is left.
 type CounterBody struct {
 	Name string `json:"name"`
 	Left int    `json:"left"`
-}
-
-func counterAbout(c CounterBody) About {
-	return About{Key: c.Name, Left: c.Left}
 }
 
 func counterTake(body []byte, n int64, _ time.Time) ([]byte, string, error) {

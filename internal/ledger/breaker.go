@@ -18,15 +18,13 @@ type BreakerBody struct {
 	Isolated time.Time `json:"isolated,omitzero"`
 }
 
-func breakerAbout(b BreakerBody) About {
+func breakerMarks(b BreakerBody) []Mark {
 	at := int64(0)
 	if n := len(b.Blocks); n > 0 {
 		at = nano(b.Blocks[n-1])
 	}
-	return About{Key: b.Name, Marks: withAll(at), Binds: true}
+	return withAll(at)
 }
-
-func breakerInto(b BreakerBody, to *Standing) { to.other(Breaker, b.Name, b) }
 
 // maxLast bounds how many actions are remembered of whoever acts, for what is kept when a phase changes.
 const maxLast = 16
@@ -51,14 +49,6 @@ type Counted struct {
 	Name    string
 	Refused bool
 	Act
-}
-
-func tallyAbout(t TallyBody) About {
-	about := About{Key: t.Name}
-	if n := len(t.Counts); n > 0 {
-		about.Marks = under(nano(time.Unix(t.Counts[n-1].At*60, 0).Add(phase.ShareWindow+time.Minute)), Until)
-	}
-	return about
 }
 
 func tallyMerge(t TallyBody, c Counted) (TallyBody, bool) {

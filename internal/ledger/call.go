@@ -18,13 +18,13 @@ func Acted(agent, run string, action interlock.Digest) string {
 	return "action\x00" + agent + "\x00" + run + "\x00" + string(action)
 }
 
-func callAbout(c CallBody) About {
+func callMarks(c CallBody) []Mark {
 	r := c.Requester
-	about := About{Key: c.EventID, Marks: under(nano(c.At), Acted(r.Agent, r.Run, c.Action))}
+	marks := under(nano(c.At), Acted(r.Agent, r.Run, c.Action))
 	if r.Call != "" {
-		about.Marks = append(about.Marks, Mark{Called(r.Agent, r.Run, r.Call), nano(c.At)})
+		marks = append(marks, Mark{Called(r.Agent, r.Run, r.Call), nano(c.At)})
 	}
-	return about
+	return marks
 }
 
 // callOf is a call that was decided by an event.
@@ -85,8 +85,4 @@ type CallBody struct {
 type AgainBody struct {
 	Event string    `json:"event"` // of the decision
 	At    time.Time `json:"at"`
-}
-
-func againAbout(a AgainBody) About {
-	return About{Key: a.Event, Marks: under(nano(a.At.Add(time.Hour)), Until)}
 }

@@ -26,12 +26,8 @@ func Once(o interlock.Order) Row {
 	return Rows(CarriedBody{Name: CarriedKey(o.Statement), Order: o.ID, Expires: o.Expires})[0]
 }
 
-func carriedAbout(c CarriedBody) About {
-	return About{Key: c.Name}
-}
-
-func carriedNext(before, _ any, _ time.Time) error {
-	if before == nil {
+func carriedNext(_, _ CarriedBody, there bool, _ time.Time) error {
+	if !there {
 		return nil
 	}
 	return interlock.Errorf(interlock.CodeConflict, "id", "this order was carried out already; give it anew")

@@ -24,6 +24,14 @@ type Draft struct {
 	Payload   json.RawMessage
 	// what a decision was made from, which Snapshots names as "inputs": JSON text, or sealed. It is stored beside the event
 	Inputs []byte
+
+	Checked Checked // what a store has learned of it before it queued it; whatever a caller puts there is not looked at
+}
+
+// Checked is what checking a draft says of the event that it becomes, so that it need not be found out where everybody waits.
+type Checked struct {
+	Content string // the hash of its payload
+	At      int    // where the payload begins in the event's text, unless its run's seed is of another length
 }
 
 // A Blob is a text that events name by digest: part of what many decisions were made from. It is stored once.

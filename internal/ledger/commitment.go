@@ -55,17 +55,13 @@ func CommitmentName(person, rule, about string) string {
 // CommitmentsLocked is the mark of those that are locked.
 const CommitmentsLocked = "locked"
 
-func commitmentAbout(c CommitmentBody) About {
-	about := About{Key: c.Name, Marks: withAll(nano(c.At)), Binds: true}
+func commitmentMarks(c CommitmentBody) []Mark {
+	marks := withAll(nano(c.At))
 	if !c.Locked.IsZero() {
-		about.Marks = appendMarks(about.Marks, nano(c.Locked), CommitmentsLocked)
+		marks = appendMarks(marks, nano(c.Locked), CommitmentsLocked)
 	}
-	return about
+	return marks
 }
-
-func commitmentInto(c CommitmentBody, to *Standing) { to.other(Commitment, c.Name, c) }
-
-func commitmentOwner(value any) string { return ownerCommitment + value.(CommitmentBody).Name }
 
 // Committed is what was decided under a name.
 func (s *Standing) Committed(name string) (CommitmentBody, bool) {

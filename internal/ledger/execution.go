@@ -27,15 +27,9 @@ func ExecutionKey(principal, agent, run string) string {
 	return principal + "\x00" + agent + "\x00" + run
 }
 
-func executionAbout(d Done) About {
-	return About{Key: ExecutionKey(d.Principal, d.Agent, d.Run), Marks: under(nano(d.Seen.Add(IdleExecution)), Until)}
-}
-
 // executionNext lets a step follow the one before: of two that were decided at once the second is decided again. No other
 // decision waits for either.
-func executionNext(before, after any, _ time.Time) error {
-	was, _ := before.(Done)
-	is, _ := after.(Done)
+func executionNext(was, is Done, there bool, _ time.Time) error {
 	if is.Steps != was.Steps+1 {
 		return moved(Execution, "another step was decided meanwhile")
 	}

@@ -39,12 +39,6 @@ type Ending struct {
 // FailedKey names what failed of an agent.
 func FailedKey(principal, agent string) string { return principal + "\x00" + agent }
 
-func failedAbout(f FailedBody) About {
-	return About{Key: FailedKey(f.Principal, f.Agent), Marks: under(nano(f.Seen.Add(interlock.RetryWindow)), Until)}
-}
-
-func failedMerge(f FailedBody, e Ending) (FailedBody, bool) { return f.With(e) }
-
 // With returns the body with one more ending, and whether it says anything new. One that it holds already changes nothing, so
 // that what is under way to the store may be added to what is there.
 func (f FailedBody) With(e Ending) (FailedBody, bool) {

@@ -33,28 +33,20 @@ func (f FirstUseBody) key() string {
 // UsesOf is the mark of what agents of a type use.
 func UsesOf(kind string) string { return "uses\x00" + kind }
 
-// Nobody decides again because of it: whoever decided before it was known has asked once more, and no more than that.
-func firstUseAbout(f FirstUseBody) About {
-	about := About{Key: f.key()}
+func firstUseMarks(f FirstUseBody) []Mark {
 	if f.Known() {
-		about.Marks = withAll(nano(f.Yes), UsesOf(f.Type))
+		return withAll(nano(f.Yes), UsesOf(f.Type))
 	}
-	return about
+	return nil
 }
 
-func firstUseInto(f FirstUseBody, to *Standing) { to.other(FirstUse, f.key(), f) }
-
 // firstUseNext lets one agent of a type ask at a time.
-func firstUseNext(before, after any, now time.Time) error {
-	was, there := before.(FirstUseBody)
-	is, _ := after.(FirstUseBody)
+func firstUseNext(was, is FirstUseBody, there bool, now time.Time) error {
 	if there && was.Asked(now) && was.Agent != is.Agent {
 		return moved(FirstUse, "somebody is being asked about it")
 	}
 	return nil
 }
-
-func firstUseOwner(value any) string { return ownerFirstUse + value.(FirstUseBody).key() }
 
 // FirstUse is what stands of a type's use of something: that it is known, or that somebody is asked.
 func (s *Standing) FirstUse(kind, use string) FirstUseBody {

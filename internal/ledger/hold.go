@@ -131,9 +131,7 @@ const Heals = "heals"
 func BackupName(agent string) string { return HoldName(HoldBackup, HoldName(HoldAgent, agent)) }
 
 // holdNext keeps an agent standing in for one at a time: two that are lost at once have two agents stand in.
-func holdNext(before, after any, _ time.Time) error {
-	was, _ := before.(HoldBody)
-	is, _ := after.(HoldBody)
+func holdNext(was, is HoldBody, there bool, _ time.Time) error {
 	if was.Backup != nil && is.Backup != nil && was.Backup.For != is.Backup.For {
 		return moved(Hold, "it stands in for another agent already")
 	}
@@ -153,21 +151,19 @@ func (h *HoldBody) over() string {
 	return Over(h.Scope, h.Key)
 }
 
-func holdAbout(h HoldBody) About {
-	about := About{Key: h.Name(), Marks: withAll(nano(h.Since)), Binds: true}
+func holdMarks(h HoldBody) []Mark {
+	marks := withAll(nano(h.Since))
 	if h.OnActors() {
-		about.Marks = appendMarks(about.Marks, nano(h.Since), h.over())
+		marks = appendMarks(marks, nano(h.Since), h.over())
 	}
 	if (h.Phase == phase.Alternate || h.Mode == KillProposed) && !h.Deadline.IsZero() {
-		about.Marks = appendMarks(about.Marks, nano(h.Deadline), Due)
+		marks = appendMarks(marks, nano(h.Deadline), Due)
 	}
 	if h.Backup != nil && !h.Heals.IsZero() {
-		about.Marks = appendMarks(about.Marks, nano(h.Heals), Heals)
+		marks = appendMarks(marks, nano(h.Heals), Heals)
 	}
-	return about
+	return marks
 }
-
-func holdInto(h HoldBody, to *Standing) { to.other(Hold, h.Name(), h) }
 
 // Holds are the holds in a standing, by name.
 func (s *Standing) Holds() []HoldBody {

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"math"
 	"time"
 
 	"interlock"
@@ -21,14 +20,6 @@ func (j *JudgedBody) Counts(now time.Time) bool {
 	return len(j.Judgments) > 0 && (j.Until.IsZero() || now.Before(j.Until)) && !now.Before(j.At)
 }
 
-func judgedAbout(j JudgedBody) About {
-	until := int64(math.MaxInt64)
-	if !j.Until.IsZero() {
-		until = nano(j.Until)
-	}
-	return About{Key: string(j.Key), Marks: under(until, Until)}
-}
-
 // An OwedBody is a judgment that is owed: an action of a class that is judged afterwards was let through, and its judge is still to be
 // asked. It stands beside the decision's event, so that it is asked after a restart as well.
 type OwedBody struct {
@@ -43,13 +34,6 @@ type OwedBody struct {
 	At        time.Time           `json:"at"`
 	Until     time.Time           `json:"until"` // without an answer by then it counts as denied
 }
-
-func owedAbout(o OwedBody) About {
-	return About{Key: o.Event, Marks: withAll(nano(o.At))}
-}
-
-func owedInto(o OwedBody, to *Standing) { to.other(Owed, o.Event, o) }
-func owedOwner(value any) string        { return ownerOwed + value.(OwedBody).Event }
 
 // owedOf is a judgment that is owed for an event.
 func owedOf(value any, event string) (any, error) {

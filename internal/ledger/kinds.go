@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"interlock"
@@ -123,19 +124,24 @@ type Kind struct {
 	Proved string // what in the log says so too, besides the proofs of all that has an owner; empty: nothing has to
 	Lives  string // how long a row stands
 
-	body  codec
-	take  func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
-	use   user
-	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
-	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
-	swept bool                                           // rows are forgotten after the place they have under [Until]
-	ended bool                                           // that a row has ended makes decide again, as it does of what a standing holds
-	note  bool                                           // rows may be written without an event: they permit nothing
-	most  int                                            // of so many rows those that are over first go; 0: as many as there are
-	filed bool                                           // one comes with most actions, see [Book.Filed]
-	same  bool                                           // what is read is what was written, so that it need not be read to be known
-	keyed func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
-	owner func(value any) string                         // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's
+	body       codec
+	take       func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
+	use        user
+	next       func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
+	merge      func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
+	swept      bool                                           // rows are forgotten after the place they have under [Until]
+	ended      bool                                           // that a row has ended makes decide again, as it does of what a standing holds
+	note       bool                                           // rows may be written without an event: they permit nothing
+	most       int                                            // of so many rows those that are over first go; 0: as many as there are
+	filed      bool                                           // one comes with most actions, see [Book.Filed]
+	same       bool                                           // what is read is what was written, so that it need not be read to be known
+	keyed      func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
+	stands     bool                                           // rows are part of a [Standing]
+	typed      reflect.Type                                   // of its values; nil: they have none
+	key        func(value any) string
+	owner      func(value any) string  // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's, of what is swept or filed
+	keyOwner   func(key string) string // see [Book.OwnerOf]
+	markOwners markOwners
 	// who finds nothing left to spend decides again, because what is there to read says what to do then
 	again bool
 }
@@ -150,117 +156,6 @@ type codec struct {
 	stands func(value any) bool          // nil: whatever has a body does
 	check  func(value any) error         // optional: whether it can be what it says
 	into   func(value any, to *Standing) // nil: it is no part of a standing
-}
-
-// of is the codec of a type. into may be nil, and stands where everything does that has a body.
-func of[T any](about func(T) About, stands func(T) bool, into func(T, *Standing)) codec {
-	c := codec{
-		decode: func(body []byte) (any, error) {
-			v, err := decode[T](body)
-			return v, err
-		},
-		about: func(value any) About { return about(value.(T)) },
-	}
-	if stands != nil {
-		c.stands = func(value any) bool { return stands(value.(T)) }
-	}
-	if into != nil {
-		c.into = func(value any, to *Standing) { into(value.(T), to) }
-	}
-	return c
-}
-
-// Kinds lists every kind of row, in the order that migrations and standings are filled in.
-func Kinds() []Kind {
-	return []Kind{
-		{Name: Agent, Writer: ByOrder, Proved: "an IDENTITY_CHANGE or TRUST_CHANGE entry", Lives: "for ever, revoked or not",
-			body: of(agentAbout, nil, agentInto), owner: agentOwner},
-		{Name: Operator, Writer: ByOrder, Proved: "an IDENTITY_CHANGE entry", Lives: "for ever, revoked or not",
-			body: of(operatorAbout, nil, operatorInto), owner: operatorOwner},
-		{Name: Request, Writer: ByAction, Proved: "the signatures of its approvals", Lives: "for ever, open until it ends",
-			body: request(), next: requestNext, take: requestTake, again: true, owner: requestOwner},
-		{Name: Order, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended",
-			body: order(), take: orderTake, again: true, owner: orderOwner},
-		{Name: Challenge, Writer: ByAction, Proved: "", Lives: "until it has ended",
-			body: of(challengeAbout, challengeStands, challengeInto), owner: challengeOwner},
-		{Name: Attempts, Writer: ByAction, Proved: "", Lives: "until the window is over",
-			body: of(attemptsAbout, attemptsStands, attemptsInto), owner: attemptsOwner},
-		{Name: Pin, Writer: ByGateway, Proved: "a TOOL_PIN entry", Lives: "for ever",
-			body: of(pinAbout, nil, pinInto), owner: pinOwner},
-		{Name: Definition, Writer: ByGateway, Proved: "the digest in its pin", Lives: "for ever, with the tool",
-			owner: definitionOwner},
-		{Name: Setting, Writer: ByStart, Proved: "a RULESET_CHANGE or MODE_CHANGE entry", Lives: "for ever",
-			body: of(settingAbout, nil, settingInto), owner: settingOwner},
-		{Name: Counter, Writer: ByAction, Proved: "", Lives: "for ever",
-			body: of(counterAbout, nil, nil), take: counterTake, owner: counterOwner},
-		{Name: Execution, Writer: ByAction, Proved: "", Lives: "an hour after its last step", swept: true,
-			body: of(executionAbout, nil, nil), next: executionNext},
-		{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted or replaced",
-			body: of(candidateAbout, nil, nil), ended: true, owner: candidateOwner},
-		{Name: Shadow, Writer: ByAction, Proved: "", Lives: "30 days after its last decision", swept: true, note: true,
-			body: of(shadowAbout, nil, nil)},
-		{Name: Call, Writer: ByAction, Proved: "", Lives: "a day", filed: true, note: true,
-			body: of(callAbout, nil, nil), keyed: callOf},
-		{Name: Recent, Writer: ByAction, Proved: "", Lives: "half an hour after the run's last action", swept: true,
-			body: of(recentAbout, nil, nil), merge: merging(recentMerge)},
-		{Name: Written, Writer: ByAction, Proved: "", Lives: "a day", swept: true,
-			body: of(writtenAbout, nil, nil), merge: merging(writtenMerge)},
-		{Name: Heard, Writer: ByAction, Proved: "", Lives: "a day after the run heard anything last", swept: true, note: true,
-			body: of(heardAbout, nil, nil), most: maxHeard},
-		{Name: Again, Writer: ByAction, Proved: "", Lives: "an hour", swept: true, note: true,
-			body: of(againAbout, nil, nil)},
-		{Name: Failed, Writer: ByGateway, Proved: "", Lives: "ten minutes after its agent's last failure", swept: true,
-			body: of(failedAbout, nil, nil), merge: merging(failedMerge)},
-		{Name: Signal, Writer: ByFinding, Proved: "", Lives: "a day after it was told last", swept: true,
-			body: of(signalAbout, nil, nil)},
-		{Name: Subscription, Writer: ByOrder, Proved: "an OPERATOR_SESSION entry", Lives: "90 days after a message was taken",
-			swept: true, note: true, body: of(subscriptionAbout, nil, nil), most: MaxSubscriptions},
-		{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever",
-			body: of(carriedAbout, nil, nil), next: carriedNext, owner: carriedOwner},
-		{Name: Run, Writer: ByAction, Proved: "", Lives: "for ever, open until it ends", body: of(runAbout, runStands, runInto),
-			next: runNext, owner: runOwner},
-		{Name: RunCount, Writer: ByAction, Proved: "", Lives: "until there is nothing to count", body: of(runCountAbout, nil, runCountInto),
-			next: runCountNext, owner: runCountOwner},
-		{Name: Message, Writer: ByAction, Proved: "", Lives: "until it is acknowledged, or its time is over", body: of(messageAbout, nil, messageInto),
-			next: messageNext, owner: messageOwner},
-		{Name: Plan, Writer: ByAction, Proved: "a RUN_PLAN entry", Lives: "for ever, with its run",
-			body: of(planAbout, nil, planInto), owner: planOwner},
-		{Name: Commitment, Writer: ByAction, Proved: "", Lives: "for ever", body: of(commitmentAbout, nil, commitmentInto),
-			owner: commitmentOwner},
-		{Name: Baseline, Writer: ByAction, Proved: "", Lives: "for ever", body: of(baselineAbout, nil, baselineInto),
-			owner: baselineOwner},
-		{Name: Alive, Writer: ByAction, Proved: "", Lives: "a day after its agent was heard last", swept: true, note: true,
-			body: of(aliveAbout, nil, nil)},
-		{Name: Checkpoint, Writer: ByAction, Proved: "", Lives: "for ever, the newest of each run",
-			body: of(checkpointAbout, nil, checkpointInto), next: checkpointNext, owner: checkpointOwner},
-		{Name: ActionRequest, Writer: ByAction, Proved: "the signatures of its votes", Lives: "for ever",
-			body: of(actionAbout, nil, actionInto), next: actionNext, owner: actionOwner},
-		{Name: Hold, Writer: ByFinding, Proved: "", Lives: "until an order clears it", body: of(holdAbout, nil, holdInto),
-			next: holdNext, owner: holdOwner},
-		{Name: Breaker, Writer: ByAction, Proved: "", Lives: "for ever", body: of(breakerAbout, nil, breakerInto), owner: breakerOwner},
-		{Name: Tally, Writer: ByAction, Proved: "", Lives: "half an hour after the last action", swept: true,
-			body: of(tallyAbout, nil, nil), merge: merging(tallyMerge)},
-		{Name: Rollback, Writer: ByOrder, Proved: "a ROLLBACK_BEGUN, ROLLBACK_STEP or ROLLBACK_ENDED entry", Lives: "for ever",
-			body: of(rollbackAbout, nil, rollbackInto), owner: rollbackOwner},
-		{Name: RollbackStep, Writer: ByOrder, Proved: "a ROLLBACK_STEP entry", Lives: "for ever",
-			body: of(rollbackStepAbout, nil, rollbackStepInto), owner: rollbackStepOwner},
-		{Name: Usage, Writer: ByAction, Proved: "", Lives: "until its window is over; for ever without one", swept: true,
-			body: of(usageAbout, nil, nil), use: usageUse, merge: usageMerge},
-		{Name: Profile, Writer: ByFinding, Proved: "", Lives: "90 days after the last action", swept: true,
-			body: of(profileAbout, nil, nil), next: profileNext},
-		{Name: Settled, Writer: ByAction, Proved: "", Lives: "eight days", swept: true,
-			body: of(settledAbout, nil, nil), next: settledOnce},
-		{Name: Meter, Writer: ByAction, Proved: "", Lives: "eight days after it was heard last", swept: true, note: true, body: meterBody(),
-			next: meterNext},
-		{Name: Budget, Writer: ByAction, Proved: "", Lives: "until the budget's time is over; for ever without one", swept: true,
-			body: of(budgetAbout, nil, nil), next: budgetNext},
-		{Name: Judged, Writer: ByAction, Proved: "", Lives: "a denial for ever, an Allow for as long as the settings say", swept: true,
-			body: of(judgedAbout, nil, nil), same: true},
-		{Name: Owed, Writer: ByAction, Proved: "its decision's event says that it is owed", Lives: "until its judge has answered, or its time is over",
-			body: of(owedAbout, nil, owedInto), keyed: owedOf, owner: owedOwner},
-		{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever",
-			body: of(firstUseAbout, nil, firstUseInto), next: firstUseNext, owner: firstUseOwner},
-	}
 }
 
 // merging makes a merge of a function that says what an addition makes of a value, and whether that is anything new. Writing

@@ -28,19 +28,13 @@ type MessageBody struct {
 	Content []byte `json:"content"`
 }
 
-func messageAbout(m MessageBody) About {
-	at := nano(m.Sent)
-	about := About{Key: m.ID, Marks: withAll(at, MessagesTo(m.To), MessagesFrom(m.From), MessagesIn(m.Orchestration)), Binds: true}
-	about.Marks = appendMarks(about.Marks, nano(m.Until), MessagesDue)
-	return about
+func messageMarks(m MessageBody) []Mark {
+	marks := withAll(nano(m.Sent), MessagesTo(m.To), MessagesFrom(m.From), MessagesIn(m.Orchestration))
+	return appendMarks(marks, nano(m.Until), MessagesDue)
 }
 
-func messageInto(m MessageBody, to *Standing) { to.other(Message, m.ID, m) }
-
 // messageNext lets a message be sent once. It is received as often as its receiver likes, until it has ended.
-func messageNext(before, after any, _ time.Time) error {
-	was, there := before.(MessageBody)
-	is, _ := after.(MessageBody)
+func messageNext(was, is MessageBody, there bool, _ time.Time) error {
 	switch {
 	case there && is.Status == interlock.MessageWaiting:
 		return moved(Message, "it was sent already")
@@ -49,8 +43,6 @@ func messageNext(before, after any, _ time.Time) error {
 	}
 	return nil
 }
-
-func messageOwner(value any) string { return ownerMessage + value.(MessageBody).ID }
 
 // Message is a message that stands.
 func (s *Standing) Message(id string) (MessageBody, bool) {

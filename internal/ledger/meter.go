@@ -56,13 +56,8 @@ func MeterKey(b *MeterBody) string {
 // Row is the meter as a row to write.
 func (b *MeterBody) Row() Row { return Row{Kind: Meter, Key: MeterKey(b), Value: *b} }
 
-func meterAbout(b MeterBody) About {
-	return About{Key: MeterKey(&b), Marks: under(nano(b.At.Add(meterLives)), Until)}
-}
-
-func meterNext(before, after any, _ time.Time) error {
-	was, _ := before.(MeterBody)
-	if is, ok := after.(MeterBody); !ok || is.Number != was.Number+1 {
+func meterNext(was, is MeterBody, there bool, _ time.Time) error {
+	if is.Number != was.Number+1 {
 		return moved(Meter, "something else was reported meanwhile")
 	}
 	return nil
@@ -143,8 +138,7 @@ func risen(running []byte, r Reading) ([]byte, int64) {
 	return binary.BigEndian.AppendUint64(running, uint64(r.Value)), fresh
 }
 
-func meterCheck(value any) error {
-	b := value.(MeterBody)
+func meterCheck(b MeterBody) error {
 	if len(b.Seen)%seenSize != 0 || len(b.Running)%runningSize != 0 || b.Counted < 0 || b.Number < 0 {
 		return errors.New("a meter that no reports make")
 	}
@@ -163,17 +157,8 @@ type BudgetBody struct {
 // Row is the body as a row to write.
 func (b *BudgetBody) Row() Row { return Row{Kind: Budget, Key: b.Key, Value: *b} }
 
-func budgetAbout(b BudgetBody) About {
-	until := int64(math.MaxInt64)
-	if b.Within > 0 {
-		until = nano(b.At.Add(b.Within))
-	}
-	return About{Key: b.Key, Marks: under(until, Until)}
-}
-
-func budgetNext(before, after any, _ time.Time) error {
-	was, _ := before.(BudgetBody)
-	if is, ok := after.(BudgetBody); !ok || is.Number != was.Number+1 {
+func budgetNext(was, is BudgetBody, there bool, _ time.Time) error {
+	if is.Number != was.Number+1 {
 		return moved(Budget, "another step was told of meanwhile")
 	}
 	return nil
@@ -201,10 +186,4 @@ func (b BudgetBody) Reached(steps []string, within time.Duration, now time.Time)
 	}
 	b.Number, b.Within, b.At = b.Number+1, within, now
 	return b, tell
-}
-
-func meterBody() codec {
-	c := of(meterAbout, nil, nil)
-	c.check = meterCheck
-	return c
 }

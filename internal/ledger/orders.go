@@ -82,22 +82,31 @@ func readOrder(body []byte) (any, error) {
 	return nil, interlock.Errorf(interlock.CodeUnavailable, "store", "no order that stands has the verb %.40q", o.Verb)
 }
 
-func order() codec {
-	return codec{decode: readOrder, about: orderAbout, stands: orderStands, into: orderInto}
-}
-
-func orderAbout(value any) About {
+func orderKey(value any) string {
 	switch v := value.(type) {
 	case interlock.Grant:
-		about := About{Key: v.ID, Binds: true, Left: v.Left}
-		if orderStands(v) {
-			about.Marks = withAll(endOf(v), Ordered(interlock.VerbGrant), concerned(v))
-		}
-		return about
+		return v.ID
 	case interlock.Suppression:
-		return About{Key: v.ID, Marks: withAll(nano(v.Expires), Ordered(interlock.VerbSuppress)), Binds: true}
+		return v.ID
 	}
-	return About{}
+	return ""
+}
+
+func orderMarks(value any) []Mark {
+	switch v := value.(type) {
+	case interlock.Grant:
+		if orderStands(v) {
+			return withAll(endOf(v), Ordered(interlock.VerbGrant), concerned(v))
+		}
+	case interlock.Suppression:
+		return withAll(nano(v.Expires), Ordered(interlock.VerbSuppress))
+	}
+	return nil
+}
+
+func orderLeft(value any) int {
+	g, _ := value.(interlock.Grant)
+	return g.Left
 }
 
 // RangesOf is the mark of the pre-approved ranges for agents of a type.

@@ -77,14 +77,22 @@ func (t *Tampered) Name() string {
 	return name
 }
 
-// Proved reports whether rows of a kind are believed only with a proof.
-func (b Book) Proved(kind string) bool { return b.kinds[kind].owner != nil }
+// Proved reports whether rows of a kind are believed only with a proof that is their owner's: all but those that pass or are filed,
+// which have proofs of their own, and so a kind that nobody knows.
+func (b Book) Proved(kind string) bool {
+	k := b.kinds[kind]
+	return !k.swept && !k.filed
+}
 
-// Owner is whose standing a row is part of. Nobody's: it has ended, or its kind needs no proof.
+// Owner is whose standing a row is part of. Nobody's: it has ended, or its kind needs no owner. A kind that needs one and says none is
+// an error, so that nothing of it is believed.
 func (b Book) Owner(r Row) (string, error) {
 	k := b.kinds[r.Kind]
-	if k.owner == nil || r.Body == nil {
+	switch {
+	case !b.Proved(r.Kind) || r.Body == nil:
 		return "", nil
+	case k.owner == nil:
+		return "", unowned(r.Kind)
 	}
 	if k.body.decode == nil {
 		return k.owner(r.Key), nil
@@ -96,80 +104,9 @@ func (b Book) Owner(r Row) (string, error) {
 	return k.owner(value), nil
 }
 
-// OwnerOf is the one owner of every row that a ref can name, if there is one: then nothing of what it names can be missing
-// without being missed. Where a ref says only an id, the owner is known by the row alone.
-func (b Book) OwnerOf(ref Ref) string {
-	if !b.Proved(ref.Kind) {
-		return ""
-	}
-	first, rest, _ := strings.Cut(ref.Key, "\x00")
-	if ref.Key != "" {
-		switch ref.Kind {
-		case Agent, Attempts:
-			return ownerAgent + first
-		case Operator:
-			return ownerOperator
-		case Pin:
-			return ownerServer + first
-		case Setting:
-			return ownerSetting
-		case Candidate:
-			return ownerCandidate
-		case Hold:
-			return ownerOfHold(ref.Key)
-		case Breaker:
-			return ownerOfHold(ref.Key)
-		case Carried:
-			return ownerCarried + ref.Key
-		case Counter:
-			return ownerCounter + ref.Key
-		case Definition:
-			return ownerDefinition + ref.Key
-		case Run, Checkpoint, Plan:
-			return ownerRun + ref.Key
-		case Commitment:
-			return ownerCommitment + ref.Key
-		case Baseline:
-			return ownerBaseline + ref.Key
-		case ActionRequest:
-			return ownerAction + ref.Key
-		case RunCount:
-			return ownerTally + ref.Key
-		case Rollback, RollbackStep:
-			id, _, _ := strings.Cut(ref.Key, "/")
-			return ownerRollback + id
-		case Message:
-			return ownerMessage + ref.Key
-		case FirstUse:
-			return ownerFirstUse + ref.Key
-		case Owed:
-			return ownerOwed + ref.Key
-		}
-		return ""
-	}
-	first, rest, _ = strings.Cut(ref.Mark, "\x00")
-	switch {
-	case first == "of":
-		agent, _, _ := strings.Cut(rest, "\x00")
-		return ownerAgent + agent
-	case ref.Kind == Order && first == "range":
-		return ownerRange + rest
-	case ref.Kind == Pin && first == "server":
-		return ownerServer + rest
-	case ref.Kind == Order && ref.Mark == Ordered(interlock.VerbSuppress):
-		return ownerSuppression
-	case ref.Kind == Operator && ref.Mark == All:
-		return ownerOperator
-	case ref.Kind == Setting && ref.Mark == All:
-		return ownerSetting
-	case ref.Kind == Hold && first == OverAll: // of all holds together there is none: those of an agent are its own
-		return ownerOfHold(rest)
-	case ref.Kind == Rollback && first == "named" || ref.Kind == RollbackStep && first == "steps":
-		return ownerRollback + rest
-	case ref.Kind == Candidate && ref.Mark == All:
-		return ownerCandidate
-	}
-	return ""
+// unowned says that nothing can be believed of a kind, or under a mark.
+func unowned(what string) error {
+	return fmt.Errorf("ledger: whose what is under %.80q is, is not said, so that it can't be proved", what)
 }
 
 // Names reports whether a ref names a row that stands.
@@ -185,24 +122,6 @@ func (b Book) Names(ref Ref, r Row) (bool, error) {
 	}
 	return false, err
 }
-
-func agentOwner(value any) string { return ownerAgent + value.(interlock.AgentRecord).ID }
-func operatorOwner(any) string    { return ownerOperator }
-func requestOwner(value any) string {
-	return ownerAgent + value.(interlock.ApprovalRequest).Requester.Agent
-}
-func challengeOwner(value any) string {
-	return ownerAgent + value.(interlock.Challenge).Requester.Agent
-}
-func attemptsOwner(value any) string { return ownerAgent + value.(AttemptsBody).Agent }
-func pinOwner(value any) string      { return ownerServer + value.(interlock.Pin).Server }
-func settingOwner(any) string        { return ownerSetting }
-func holdOwner(value any) string     { h := value.(HoldBody); return ownerOfHold(h.Name()) }
-func breakerOwner(value any) string  { return ownerOfHold(value.(BreakerBody).Name) }
-func candidateOwner(any) string      { return ownerCandidate }
-func counterOwner(value any) string  { return ownerCounter + value.(CounterBody).Name }
-func definitionOwner(key any) string { return ownerDefinition + key.(string) }
-func carriedOwner(value any) string  { return ownerCarried + value.(CarriedBody).Name }
 
 func orderOwner(value any) string {
 	if g, grants := value.(interlock.Grant); grants {

@@ -25,14 +25,6 @@ type Past struct {
 	Action interlock.PastAction
 }
 
-func recentAbout(r RecentBody) About {
-	about := About{Key: r.Run}
-	if n := len(r.Actions); n > 0 {
-		about.Marks = under(nano(r.Actions[n-1].At.Add(interlock.RecentWindow)), Until)
-	}
-	return about
-}
-
 func recentMerge(r RecentBody, past Past) (RecentBody, bool) {
 	return RecentBody{Run: past.Run, Actions: interlock.Remember(r.Actions, past.Action)}, true
 }
@@ -72,10 +64,6 @@ func writtenMerge(w, more WrittenBody) (WrittenBody, bool) {
 	return more, true
 }
 
-func writtenAbout(w WrittenBody) About {
-	return About{Key: w.File, Marks: under(nano(w.At.Add(interlock.WrittenWindow)), Until)}
-}
-
 // maxHeard bounds of how many runs it is remembered what they heard.
 const maxHeard = 256
 
@@ -83,10 +71,6 @@ const maxHeard = 256
 type HeardBody struct {
 	Run string `json:"run"` // of which agent, and which
 	origin.Heard
-}
-
-func heardAbout(h HeardBody) About {
-	return About{Key: h.Run, Marks: under(nano(h.At.Add(origin.HeardWindow)), Until)}
 }
 
 // heardBody is how it is written: the values, of which there may be thousands, as bytes, ten a value.

@@ -81,18 +81,8 @@ func (p *ProfileBody) Heard(s interlock.Signal, at time.Time) {
 	}
 }
 
-func profileAbout(p ProfileBody) About {
-	until := p.Last.Add(anomaly.Lives)
-	if p.Name == ProfileCursor {
-		until = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-	}
-	return About{Key: p.Name, Marks: under(nano(until), Until)}
-}
-
 // profileNext lets the log be looked at once: who goes on from elsewhere than it was looked at up to begins anew.
-func profileNext(before, after any, _ time.Time) error {
-	was, _ := before.(ProfileBody)
-	is, _ := after.(ProfileBody)
+func profileNext(was, is ProfileBody, there bool, _ time.Time) error {
 	if is.Name == ProfileCursor && is.From != was.Seen {
 		return moved(Profile, "the log was looked at by another process meanwhile")
 	}

@@ -80,24 +80,10 @@ func RollbackNamed(id string) string { return "named\x00" + id }
 // RollbacksEnded is the mark of rollbacks that have ended.
 const RollbacksEnded = "ended"
 
-func rollbackAbout(r RollbackBody) About {
-	at, mark := nano(r.Begun), All
+func rollbackMarks(r RollbackBody) []Mark {
+	mark := All
 	if !r.Ended.IsZero() {
 		mark = RollbacksEnded
 	}
-	return About{Key: r.ID, Marks: under(at, mark, RollbackNamed(r.ID)), Binds: true}
+	return under(nano(r.Begun), mark, RollbackNamed(r.ID))
 }
-
-func rollbackInto(r RollbackBody, to *Standing) { to.other(Rollback, r.ID, r) }
-
-func rollbackStepAbout(s RollbackStepBody) About {
-	return About{Key: RollbackStepKey(s.Rollback, s.N), Marks: withAll(int64(s.N), RollbackSteps(s.Rollback)), Binds: true}
-}
-
-func rollbackStepInto(s RollbackStepBody, to *Standing) {
-	to.other(RollbackStep, RollbackStepKey(s.Rollback, s.N), s)
-}
-
-// A rollback and its steps are proved together: nobody takes one of them away unnoticed.
-func rollbackOwner(value any) string     { return ownerRollback + value.(RollbackBody).ID }
-func rollbackStepOwner(value any) string { return ownerRollback + value.(RollbackStepBody).Rollback }

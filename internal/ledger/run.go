@@ -33,34 +33,30 @@ const RunsEnded = "ended"
 // RunsLate is the mark of open runs that may take so long, by when that is over.
 const RunsLate = "late"
 
-func runAbout(r interlock.Run) About {
-	about := About{Key: RunKey(r.Agent, r.ID), Marks: under(nano(r.Created), RunNamed(r.ID)), Binds: true}
+func runMarks(r interlock.Run) []Mark {
+	at := nano(r.Created)
+	marks := under(at, RunNamed(r.ID))
 	if !runStands(r) {
-		about.Marks = appendMarks(about.Marks, nano(r.Ended), RunsEnded)
-		return about
+		return appendMarks(marks, nano(r.Ended), RunsEnded)
 	}
-	about.Marks = appendMarks(about.Marks, nano(r.Created), All, RunsOf(r.Agent), RunIn(r.Orchestration))
+	marks = appendMarks(marks, at, All, RunsOf(r.Agent), RunIn(r.Orchestration))
 	if !r.Until.IsZero() && r.Paused.IsZero() {
-		about.Marks = appendMarks(about.Marks, nano(r.Until), RunsDue)
+		marks = appendMarks(marks, nano(r.Until), RunsDue)
 	}
 	if r.Latency > 0 && r.Late.IsZero() {
-		about.Marks = appendMarks(about.Marks, nano(r.Created.Add(r.Latency)), RunsLate)
+		marks = appendMarks(marks, nano(r.Created.Add(r.Latency)), RunsLate)
 	}
 	if r.Parent != "" {
-		about.Marks = appendMarks(about.Marks, nano(r.Created), RunUnder(r.Parent))
+		marks = appendMarks(marks, at, RunUnder(r.Parent))
 	}
-	return about
+	return marks
 }
 
 func runStands(r interlock.Run) bool { return r.Ended.IsZero() }
 
-func runInto(r interlock.Run, to *Standing) { to.other(Run, RunKey(r.Agent, r.ID), r) }
-
 // runNext lets a run be registered once, be paused and given more time while it is open, and end once. In between it is written
 // anew where a call that it requires has ended, or a person is asked about its result.
-func runNext(before, after any, _ time.Time) error {
-	was, there := before.(interlock.Run)
-	is, _ := after.(interlock.Run)
+func runNext(was, is interlock.Run, there bool, _ time.Time) error {
 	switch {
 	case there && !runStands(was):
 		return moved(Run, "it has ended")
@@ -101,16 +97,7 @@ func AgentTally(agent string) string      { return "agent\x00" + agent }
 func RunTally(root string) string         { return "run\x00" + root }
 func TaskTally(agent, task string) string { return "task\x00" + agent + "\x00" + task }
 
-// What is delegated to an agent that held nothing delegated before is noticed by its decisions: until then it acted freely.
-func runCountAbout(t RunCountBody) About {
-	return About{Key: t.Name, Marks: withAll(0), Binds: t.Delegated == 1}
-}
-
-func runCountInto(t RunCountBody, to *Standing) { to.other(RunCount, t.Name, t) }
-
-func runCountNext(before, after any, _ time.Time) error {
-	was, _ := before.(RunCountBody)
-	is, _ := after.(RunCountBody)
+func runCountNext(was, is RunCountBody, there bool, _ time.Time) error {
 	if is.Seq != was.Seq+1 {
 		return moved(RunCount, "another run was registered or ended meanwhile")
 	}
@@ -142,14 +129,3 @@ type AliveBody struct {
 	At    time.Time `json:"at"`
 	Lost  bool      `json:"lost,omitempty"` // it was not heard in time since, and the log says so
 }
-
-func aliveAbout(a AliveBody) About {
-	return About{Key: a.Agent, Marks: under(nano(a.At.Add(AliveFor)), Until)}
-}
-
-func runOwner(value any) string {
-	r := value.(interlock.Run)
-	return ownerRun + RunKey(r.Agent, r.ID)
-}
-
-func runCountOwner(value any) string { return ownerTally + value.(RunCountBody).Name }

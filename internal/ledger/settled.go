@@ -20,15 +20,11 @@ type SettledBody struct {
 	At    time.Time `json:"at"`    // when it was decided
 }
 
-func settledAbout(s SettledBody) About {
-	return About{Key: s.Event, Marks: under(nano(s.At.Add(keptSettled)), Until)}
-}
-
 // ErrSettled is that a decision was settled before. Whoever meets it leaves out what he would have settled.
 var ErrSettled = interlock.Errorf(interlock.CodeConflict, "settled", "what the action took from limits was put right before")
 
-func settledOnce(before, _ any, _ time.Time) error {
-	if before != nil {
+func settledOnce(_, _ SettledBody, there bool, _ time.Time) error {
+	if there {
 		return ErrSettled
 	}
 	return nil

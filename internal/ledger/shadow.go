@@ -20,9 +20,6 @@ type CandidateBody struct {
 	Until     time.Time         `json:"until"`
 }
 
-// A candidate that takes the place of another binds: an order to promote that one must not stand.
-func candidateAbout(c CandidateBody) About { return About{Key: c.Name, Binds: true} }
-
 // The bounds of what is kept of a candidate's decisions.
 const (
 	maxParted      = 256                 // ways in which it decided otherwise
@@ -60,10 +57,6 @@ type PartedExample struct {
 	Index  int64     `json:"index"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason,omitempty"` // redacted
-}
-
-func shadowAbout(s ShadowBody) About {
-	return About{Key: string(s.Ruleset), Marks: under(nano(s.To.Add(shadowLife)), Until)}
 }
 
 // Count counts a decision; how it differs, if it does, is for Part to say.

@@ -33,7 +33,3 @@ func SignalRowKey(observer string, s interlock.Signal) string {
 func (b *SignalBody) Row() Row {
 	return Row{Kind: Signal, Key: SignalRowKey(b.Observer, b.Signal), Value: *b}
 }
-
-func signalAbout(b SignalBody) About {
-	return About{Key: SignalRowKey(b.Observer, b.Signal), Marks: under(nano(b.At.Add(signalLives)), Until)}
-}

@@ -178,9 +178,7 @@ func moved(kind, why string) error {
 }
 
 // requestNext lets a request be opened once, answered while it waits, and expire. That it is spent is no writer's to say.
-func requestNext(before, after any, now time.Time) error {
-	was, there := before.(interlock.ApprovalRequest)
-	is, _ := after.(interlock.ApprovalRequest)
+func requestNext(was, is interlock.ApprovalRequest, there bool, now time.Time) error {
 	opens := is.Status == interlock.RequestPending && is.First == nil && is.Approval == nil
 	switch {
 	case !there && opens:
@@ -264,87 +262,6 @@ func same(want, is interlock.ApprovalRequest) error {
 		err = moved(Request, "it is not what it was")
 	}
 	return err
-}
-
-// Rows are values as rows to write: an agent, an operator, a request, a suppression, a challenge, a grant, attempts, a pin,
-// a counter, what a run has done, one more thing it did, how an action ended, a file that was written, how a call was decided,
-// that an order was carried out, a hold, what counts towards one, what became of what an action took from a limit, or that it was put
-// right. Encoding them is left to the change.
-func Rows(values ...any) []Row {
-	rows := make([]Row, 0, len(values))
-	for _, value := range values {
-		r := Row{Value: value}
-		switch v := value.(type) {
-		case interlock.AgentRecord:
-			r.Kind, r.Key = Agent, v.ID
-		case interlock.OperatorRecord:
-			r.Kind, r.Key = Operator, v.Name
-		case interlock.ApprovalRequest:
-			r.Kind, r.Key = Request, v.ID
-		case interlock.ActionRequest:
-			r.Kind, r.Key = ActionRequest, v.ID
-		case interlock.Suppression:
-			r.Kind, r.Key = Order, v.ID
-		case interlock.Challenge:
-			r.Kind, r.Key = Challenge, v.ID
-		case interlock.Grant:
-			r.Kind, r.Key = Order, v.ID
-		case AttemptsBody:
-			r.Kind, r.Key = Attempts, AttemptsKey(v.Agent, v.Principal)
-		case interlock.Pin:
-			r.Kind, r.Key = Pin, PinKey(v.Server, v.Tool)
-		case MessageBody:
-			r.Kind, r.Key = Message, v.ID
-		case CounterBody:
-			r.Kind, r.Key = Counter, v.Name
-		case Done:
-			r.Kind, r.Key = Execution, ExecutionKey(v.Principal, v.Agent, v.Run)
-		case Ending:
-			r.Kind, r.Key = Failed, FailedKey(v.Principal, v.Agent)
-		case RollbackBody:
-			r.Kind, r.Key = Rollback, v.ID
-		case RollbackStepBody:
-			r.Kind, r.Key = RollbackStep, RollbackStepKey(v.Rollback, v.N)
-		case CarriedBody:
-			r.Kind, r.Key = Carried, v.Name
-		case Past:
-			r.Kind, r.Key = Recent, v.Run
-		case CallBody:
-			r.Kind, r.Key = Call, v.EventID // that of the event which is written with it, where it has none
-		case WrittenBody:
-			r.Kind, r.Key = Written, v.File
-		case CheckpointBody:
-			r.Kind, r.Key = Checkpoint, RunKey(v.Agent, v.Run)
-		case HoldBody:
-			r.Kind, r.Key = Hold, v.Name()
-		case BreakerBody:
-			r.Kind, r.Key = Breaker, v.Name
-		case Counted:
-			r.Kind, r.Key = Tally, v.Name
-		case Settling:
-			r.Kind, r.Key = Usage, v.Key
-		case SettledBody:
-			r.Kind, r.Key = Settled, v.Event
-		case interlock.Run:
-			r.Kind, r.Key = Run, RunKey(v.Agent, v.ID)
-		case RunCountBody:
-			r.Kind, r.Key = RunCount, v.Name
-		case JudgedBody:
-			r.Kind, r.Key = Judged, string(v.Key)
-		case OwedBody:
-			r.Kind, r.Key = Owed, v.Event // as a call's
-		case FirstUseBody:
-			r.Kind, r.Key = FirstUse, v.key()
-		case interlock.Plan:
-			r.Kind, r.Key = Plan, RunKey(v.Agent, v.Run)
-		case CommitmentBody:
-			r.Kind, r.Key = Commitment, v.Name
-		case BaselineBody:
-			r.Kind, r.Key = Baseline, v.Name
-		} // whatever else is of no kind, and refused
-		rows = append(rows, r)
-	}
-	return rows
 }
 
 // Ended is a row that has ended.

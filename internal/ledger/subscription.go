@@ -45,7 +45,3 @@ func (s SubscriptionBody) until() time.Time {
 	}
 	return s.Made.Add(subscriptionLife)
 }
-
-func subscriptionAbout(s SubscriptionBody) About {
-	return About{Key: s.ID, Marks: under(nano(s.until()), Until)}
-}

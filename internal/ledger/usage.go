@@ -88,14 +88,6 @@ func ForWhom(row Row) (c CountedFor, ok bool) {
 	return c, true
 }
 
-func usageAbout(u UsageBody) About {
-	until := int64(math.MaxInt64)
-	if !u.Ever {
-		until = nano(u.Last.Add(u.Kept))
-	}
-	return About{Key: u.Key, Marks: under(until, Until)}
-}
-
 // usageUse takes from what there is room for.
 func usageUse(before any, s Spend, now time.Time) (after any, why string) {
 	was, there := before.(UsageBody)

@@ -22,14 +22,15 @@ const (
 	digitsCopy  = placeDigits + 2
 )
 
-// AppendBeside appends a text as it is stored beside another, which must be there again to read it.
-func AppendBeside(out, text, beside []byte) []byte {
-	if len(text) < smallest || len(beside) > maxBeside || bytes.IndexByte(text, copyMark) >= 0 {
+// AppendBeside appends a text as it is stored beside another, or beside one of which that is a part from a place on. The whole must be
+// there again to read it.
+func AppendBeside(out, text, beside []byte, from int) []byte {
+	if len(text) < smallest || from+len(beside) > maxBeside || bytes.IndexByte(text, copyMark) >= 0 {
 		return Append(out, text)
 	}
 	b := rooms.Get().(*room)
 	defer rooms.Put(b)
-	b.copied = copies(b.copied[:0], text, beside)
+	b.copied = copies(b.copied[:0], text, beside, from)
 	if len(b.copied) == len(text) {
 		return Append(out, text)
 	}
@@ -41,9 +42,10 @@ func AppendBeside(out, text, beside []byte) []byte {
 	return Append(out[:at], text)
 }
 
-// copies writes a text with what stands beside it as copies.
-func copies(out, text, beside []byte) []byte {
-	// Both are canonical JSON, so what is the same begins with the same brace. The first place with some beginning is kept.
+// copies writes a text with what stands beside it, from a place on, as copies.
+func copies(out, text, beside []byte, place int) []byte {
+	// Both are canonical JSON, so what is the same begins with the same brace. The first place with some beginning is kept; the very
+	// first is the whole object's.
 	var places [slots]uint16
 	for i := brace(beside, 1); i+fewest <= len(beside); i = brace(beside, i+1) {
 		if slot := &places[slotOf(beside[i:])]; *slot == 0 {
@@ -60,7 +62,7 @@ func copies(out, text, beside []byte) []byte {
 		if n < fewest {
 			continue
 		}
-		out = appendCopy(append(out, text[from:i]...), at, n)
+		out = appendCopy(append(out, text[from:i]...), place+at, n)
 		i += n - 1
 		from = i + 1
 	}

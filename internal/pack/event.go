@@ -20,21 +20,40 @@ const (
 
 // AppendEvent appends the text of an event as it is stored.
 func AppendEvent(out, text []byte) []byte {
-	content := bytes.Index(text, []byte(contentKey)) + len(contentKey)
-	id := content + 2*longBytes + len(idKey)
-	end := id + 2*longBytes
-	if content < len(contentKey) || end > len(text) || string(text[id-len(idKey):id]) != idKey {
-		return Append(out, text)
-	}
 	b := rooms.Get().(*room)
 	defer rooms.Put(b)
-	b.copied = append(append(append(b.copied[:0], text[:content]...), idKey...), text[end:]...)
+	if !b.bare(text) {
+		return Append(out, text)
+	}
 	whole, err := complete(b.whole[:0], b.copied)
 	if err != nil || !bytes.Equal(whole, text) {
 		return Append(out, text)
 	}
 	b.whole = whole
 	return Append(append(out, bare), b.copied)
+}
+
+// AppendSealed is [AppendEvent] for an event that was sealed a moment ago: its two hashes are known to be those of its parts, so that
+// they are not computed once more to see it.
+func AppendSealed(out, text []byte) []byte {
+	b := rooms.Get().(*room)
+	defer rooms.Put(b)
+	if !b.bare(text) {
+		return Append(out, text)
+	}
+	return Append(append(out, bare), b.copied)
+}
+
+// bare puts an event without its two hashes into the room, if it has them where an event does.
+func (b *room) bare(text []byte) bool {
+	content := bytes.Index(text, []byte(contentKey)) + len(contentKey)
+	id := content + 2*longBytes + len(idKey)
+	end := id + 2*longBytes
+	if content < len(contentKey) || end > len(text) || string(text[id-len(idKey):id]) != idKey {
+		return false
+	}
+	b.copied = append(append(append(b.copied[:0], text[:content]...), idKey...), text[end:]...)
+	return true
 }
 
 // complete appends an event of which the two hashes were left out, with them. An event's strings hold no quote that is not

@@ -29,6 +29,9 @@ func TestEventWithoutItsHashes(t *testing.T) {
 	if got, err := pack.Unpack(stored, most); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%s, %v; want %s", got, err, text)
 	}
+	if sealed := pack.AppendSealed(nil, text); !bytes.Equal(sealed, stored) {
+		t.Errorf("sealed it is packed as %x, found it is packed as %x", sealed, stored)
+	}
 	if _, err := pack.Unpack(stored, len(text)-1); err == nil {
 		t.Error("a text over the bound is returned")
 	}

@@ -15,34 +15,41 @@ const (
 )
 
 // fold writes hashes as bytes, behind what is in out. A text in which a mark stands can't be folded.
+//
+// A hash is at least 32 digits long, so one look at every 32nd byte finds it: most of a text is passed over without being read.
 func fold(out, text []byte) ([]byte, bool) {
 	if bytes.IndexByte(text, longMark) >= 0 || bytes.IndexByte(text, shortMark) >= 0 {
 		return nil, false
 	}
 	copied := 0
-	for i := 0; i+2*shortBytes < len(text); i++ {
-		// A hash stands behind a colon or a quote; most of what stands there is too short to be one.
-		if c := text[i]; c != ':' && c != '"' || !digits[text[i+2*shortBytes]] {
+	for at := 2 * shortBytes; at < len(text); at += 2 * shortBytes {
+		if !digits[text[at]] {
 			continue
 		}
-		n := hexadecimal(text[i+1:])
-		mark := byte(longMark)
+		first, end := at, at+1
+		for first > copied && digits[text[first-1]] {
+			first--
+		}
+		for end < len(text) && digits[text[end]] {
+			end++
+		}
+		at = end - 1 // whatever follows begins behind it
+		mark, n := byte(longMark), longBytes
 		switch {
-		case n >= 2*longBytes:
-			n = longBytes
-		case n >= 2*shortBytes:
-			mark, n = shortMark, shortBytes
-		default:
+		case first == copied || text[first-1] != ':' && text[first-1] != '"': // a hash stands behind a colon or a quote
 			continue
+		case end-first < 2*shortBytes:
+			continue
+		case end-first < 2*longBytes:
+			mark, n = shortMark, shortBytes
 		}
-		out = append(append(out, text[copied:i+1]...), mark)
-		at := len(out)
-		out = append(out, text[i+1:i+1+n]...) // room for as many bytes, written next
-		if _, err := hex.Decode(out[at:], text[i+1:i+1+2*n]); err != nil {
+		out = append(append(out, text[copied:first]...), mark)
+		room := len(out)
+		out = append(out, text[first:first+n]...) // room for as many bytes, written next
+		if _, err := hex.Decode(out[room:], text[first:first+2*n]); err != nil {
 			return nil, false // unreachable: the digits were looked at
 		}
-		i += 2 * n
-		copied = i + 1
+		copied = first + 2*n
 	}
 	return append(out, text[copied:]...), true
 }
@@ -54,15 +61,6 @@ var digits = func() (is [256]bool) {
 	}
 	return is
 }()
-
-// hexadecimal is how many lower-case hexadecimal digits a text begins with, up to those of the longest hash.
-func hexadecimal(text []byte) int {
-	n := 0
-	for n < len(text) && n < 2*longBytes && digits[text[n]] {
-		n++
-	}
-	return n
-}
 
 // unfold undoes fold, for a text within a bound in bytes.
 func unfold(folded []byte, most int) ([]byte, error) {

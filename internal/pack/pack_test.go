@@ -84,7 +84,7 @@ func FuzzPackBesideIsUndone(f *testing.F) {
 		if len(text) > most {
 			return
 		}
-		stored := pack.AppendBeside(nil, text, beside)
+		stored := pack.AppendBeside(nil, text, beside, 0)
 		if len(stored) > len(text)+1 {
 			t.Fatalf("%d bytes became %d", len(text), len(stored))
 		}
@@ -92,14 +92,21 @@ func FuzzPackBesideIsUndone(f *testing.F) {
 		if err != nil || !bytes.Equal(got, text) {
 			t.Fatalf("%q, %v; want %q", got, err, text)
 		}
+		// beside a part of it, of which only the place is known
+		from := len(beside) / 3
+		stored = pack.AppendBeside(nil, text, beside[from:], from)
+		got, err = pack.UnpackBeside(stored, append(bytes.Repeat([]byte{'?'}, from), beside[from:]...), most)
+		if err != nil || !bytes.Equal(got, text) {
+			t.Fatalf("beside a part: %q, %v; want %q", got, err, text)
+		}
 	})
 }
 
 // Beside another text, or damaged, it is another text or an error, within the bound.
 func FuzzUnpackBesideIsBounded(f *testing.F) {
 	event := []byte(`{"decision":{"impacts":[{"confidence":"parsed","kind":"network","target":"npm install"}]},"payload":{"dir":"/home"}}`)
-	f.Add(pack.AppendBeside(nil, bytes.Repeat(event, 100), event), event)
-	f.Add(pack.AppendBeside(nil, bytes.Repeat(event, 100), event), event[:40])
+	f.Add(pack.AppendBeside(nil, bytes.Repeat(event, 100), event, 0), event)
+	f.Add(pack.AppendBeside(nil, bytes.Repeat(event, 100), event, 0), event[:40])
 	f.Add([]byte{2, '{', 0xfd, '0', '0'}, event)
 	f.Fuzz(func(t *testing.T, stored, beside []byte) {
 		if text, err := pack.UnpackBeside(stored, beside, 4096); err == nil && len(text) > 4096 {
@@ -112,7 +119,7 @@ func TestWhatStandsBesideIsNotWrittenAgain(t *testing.T) {
 	impacts := `"impacts":[{"confidence":"parsed","kind":"network","reach":"external","target":"https://unheard.example/of/before"}]`
 	event := []byte(`{"decision":{` + impacts + `},"door":"hook"}`)
 	text := []byte(`{"action":{"input":"x"},` + impacts + `,"schema":"interlock.inputs/v1"}`)
-	if with, without := len(pack.AppendBeside(nil, text, event)), len(pack.Pack(text)); with > without-25 {
+	if with, without := len(pack.AppendBeside(nil, text, event, 0)), len(pack.Pack(text)); with > without-25 {
 		t.Errorf("%d bytes beside the event, %d without it", with, without)
 	}
 }

@@ -39,6 +39,7 @@ func readHead(ctx context.Context, c *conn) (ledger.Head, stamp, error) {
 type batch struct {
 	store     *Store
 	drafts    []ledger.Draft
+	prepared  []*draft // what was made of each before it was queued
 	sequences []int64
 	touched   map[string]job // runs whose next number moved
 	passing   map[ledger.Ref]*passing
@@ -193,13 +194,14 @@ func (b *batch) take(ctx context.Context, c *commit) error {
 		return nil
 	}
 	c.first = len(b.drafts)
-	for _, d := range c.change.Events {
+	for i := range c.drafts {
+		d := c.drafts[i].Draft
 		j, err := b.job(ctx, d)
 		if err != nil {
 			return err
 		}
 		d.Seed = j.seed
-		b.drafts = append(b.drafts, d)
+		b.drafts, b.prepared = append(b.drafts, d), append(b.prepared, &c.drafts[i])
 		b.sequences = append(b.sequences, j.next)
 		b.touched[d.Run] = job{seed: j.seed, next: j.next + 1}
 	}
@@ -284,14 +286,16 @@ func (b *batch) saveBeside(ctx context.Context, head ledger.Head) error {
 }
 
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {
+	s := b.store
+	if s.packed = s.packed[:0]; cap(s.packed) > keptRoom { // SQLite copies what it is given
+		s.packed = nil
+	}
 	return b.insert(ctx, insertEntries, len(entries), func(to []any, i int) []any {
 		e := &entries[i]
-		body := pack.AppendEvent(nil, e.Body)
-		var inputs []byte
-		if text := b.drafts[i].Inputs; len(text) > 0 {
-			inputs = pack.AppendBeside(nil, text, e.Body)
-		}
-		b.store.written += int64(len(body) + len(inputs) + len(e.Hashes) + 256)
+		from := len(s.packed)
+		s.packed = pack.AppendSealed(s.packed, e.Body)
+		body, inputs := s.packed[from:len(s.packed):len(s.packed)], b.prepared[i].packed(e.Body)
+		s.written += int64(len(body) + len(inputs) + len(e.Hashes) + 256)
 		return append(to, e.Index, storedID(e.ID), string(e.Type), body, e.Hashes, nullable(e.Checkpoint), nullable(inputs))
 	})
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/pack"
 )
 
 const (
@@ -30,8 +32,35 @@ type commit struct {
 	receipt ledger.Receipt
 	err     error
 
-	first int          // position of its first event in the batch
-	spent []ledger.Row // what its spends left
+	drafts []draft      // its events
+	first  int          // position of its first event in the batch
+	spent  []ledger.Row // what its spends left
+}
+
+// A draft is an event of a change, with what was made of it before it was queued, where nobody else waited for it.
+type draft struct {
+	ledger.Draft
+	inputs []byte // packed beside the payload where [ledger.Checked] says that it will stand; nil: there are none
+}
+
+// prepare checks an event and does with it what needs nothing of what comes before it in the log.
+func (d *draft) prepare(sealer Sealer, event ledger.Draft) (err error) {
+	if event.Seed == "" {
+		return errors.New("sqlite: an event without a job seed")
+	}
+	d.Draft = event
+	if d.Checked, err = sealer.Check(&d.Draft); err == nil && len(d.Inputs) > 0 {
+		d.inputs = pack.AppendBeside(nil, d.Inputs, d.Payload, d.Checked.At)
+	}
+	return err
+}
+
+// packed is its inputs as they are stored beside the text of the event that it has become.
+func (d *draft) packed(event []byte) []byte {
+	if at := d.Checked.At; d.inputs == nil || at <= len(event) && bytes.HasPrefix(event[at:], d.Payload) {
+		return d.inputs
+	}
+	return pack.AppendBeside(nil, d.Inputs, event, 0) // its run's seed is of another length
 }
 
 const (
@@ -50,15 +79,12 @@ func (s *Store) Commit(ctx context.Context, change ledger.Change) (ledger.Receip
 	if len(change.Events) == 0 {
 		return ledger.Receipt{}, errors.New("sqlite: a change without an event")
 	}
+	c := &commit{change: change, answer: make(chan struct{}), drafts: make([]draft, len(change.Events))}
 	for i := range change.Events {
-		if change.Events[i].Seed == "" {
-			return ledger.Receipt{}, errors.New("sqlite: an event without a job seed")
-		}
-		if err := s.options.Sealer.Check(change.Events[i]); err != nil {
+		if err := c.drafts[i].prepare(s.options.Sealer, change.Events[i]); err != nil {
 			return ledger.Receipt{}, err
 		}
 	}
-	c := &commit{change: change, answer: make(chan struct{})}
 	if err := s.enqueue(ctx, c); err != nil {
 		return ledger.Receipt{}, err
 	}
@@ -112,6 +138,7 @@ func (s *Store) write() {
 			}
 		}
 		s.commitAll(batch)
+		clear(batch) // what was written is not kept until as many come again
 	}
 }
 
@@ -174,6 +201,7 @@ func (s *Store) transaction(batch []*commit) error {
 	s.vouchedFor(s.filled.next)
 	s.written += pagesEach * 4096
 	done := s.filled
+	s.filled = nil
 	s.passing.learn(s.newest.Size, done.passing)
 	for ref, p := range done.passing { // any order: they don't depend on each other
 		if p.noted && p.wrote {
@@ -221,6 +249,7 @@ func (s *Store) classify(doing string, err error) error {
 // forget drops what was remembered of a transaction that did not happen.
 func (s *Store) forget() {
 	s.jobs = map[string]job{}
+	s.filled = nil
 	s.noted = -1
 	s.proofs = nil
 	s.blobs = map[interlock.Digest]int64{}

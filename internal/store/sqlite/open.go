@@ -51,8 +51,8 @@ const schemaVersion = 10
 
 // A Sealer turns drafts into entries and signs the head that covers them.
 type Sealer interface {
-	// Check says whether a draft can be sealed at all.
-	Check(d ledger.Draft) error
+	// Check says whether a draft can be sealed at all, and what is known of it before it is.
+	Check(d *ledger.Draft) (ledger.Checked, error)
 	// CheckHead verifies that a head was signed by this sealer's key.
 	CheckHead(head ledger.Head) error
 	// Tag is a digest of some texts that only a holder of the log's key can make.
@@ -108,6 +108,7 @@ type Store struct {
 	filled  *batch         // what that transaction wrote
 	written int64          // bytes appended since the last checkpoint, estimated
 	room    []byte         // where a transaction's entries are sealed; nothing of it is kept once they are in the file
+	packed  []byte         // likewise, where they are packed
 	args    []any          // of the statement under way
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown

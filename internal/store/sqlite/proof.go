@@ -392,7 +392,11 @@ func (n *snapshot) fetch(ctx context.Context, ref ledger.Ref) (rows []ledger.Row
 		return nil, err
 	}
 	book := n.store.book
-	if owner := book.OwnerOf(ref); owner != "" {
+	owner, err := book.OwnerOf(ref)
+	if err != nil {
+		return nil, err
+	}
+	if owner != "" {
 		owned, err := n.owned(ctx, owner)
 		if err != nil {
 			return nil, err
