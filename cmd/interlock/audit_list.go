@@ -265,11 +265,8 @@ func (c *auditMendCommand) Run(p *program) error {
 		}
 		return &exitCode{code: 1}
 	}
-	given, err := newOrder(interlock.VerbMend, interlock.MendSubject, string(ledger.PlanDigest(plan)), c.Reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbMend, interlock.MendSubject,
+		string(ledger.PlanDigest(plan)), c.Reason)
 	if err != nil {
 		return err
 	}

@@ -188,7 +188,7 @@ type grantEnd struct {
 
 // Run ends a grant.
 func (c *grantEnd) Run(p *program) error {
-	return p.endOrder(interlock.VerbEndGrant, c.ID, c.orderFlags, c.Reason)
+	return p.plainOrder(c.orderFlags, interlock.VerbEndGrant, c.ID, c.Reason, "%s ended by %s")
 }
 
 type grantRange struct {

@@ -92,7 +92,7 @@ func (holdSet) Help() string {
 
 // Run has something held.
 func (c *holdSet) Run(p *program) error {
-	return holdOrder(p, c.orderFlags, interlock.VerbHold, c.What, c.Reason, "%s is held by order of %s")
+	return p.plainOrder(c.orderFlags, interlock.VerbHold, c.What, c.Reason, "%s is held by order of %s")
 }
 
 type holdClear struct {
@@ -109,7 +109,20 @@ func (holdClear) Help() string {
 
 // Run ends a hold.
 func (c *holdClear) Run(p *program) error {
-	return holdOrder(p, c.orderFlags, interlock.VerbClearHold, c.What, c.Reason, "%s is held no more, by order of %s")
+	opened, err := p.open()
+	if err != nil {
+		return err
+	}
+	holds, err := holdsOf(p, opened.Store)
+	opened.Close()
+	if err != nil {
+		return err
+	}
+	what, err := wholeName(holds, c.What)
+	if err != nil {
+		return err
+	}
+	return p.plainOrder(c.orderFlags, interlock.VerbClearHold, what, c.Reason, "%s is held no more, by order of %s")
 }
 
 type holdPause struct {
@@ -125,7 +138,7 @@ func (holdPause) Help() string {
 
 // Run pauses intake.
 func (c *holdPause) Run(p *program) error {
-	return holdOrder(p, c.orderFlags, interlock.VerbPause, interlock.PauseSubject, c.Reason, "%s is paused by order of %s")
+	return p.plainOrder(c.orderFlags, interlock.VerbPause, interlock.PauseSubject, c.Reason, "%s is paused by order of %s")
 }
 
 type holdResume struct {
@@ -138,33 +151,7 @@ func (holdResume) Help() string { return "An admin's signed order, recorded as S
 
 // Run lets intake go on.
 func (c *holdResume) Run(p *program) error {
-	return holdOrder(p, c.orderFlags, interlock.VerbResume, interlock.PauseSubject, c.Reason, "%s goes on by order of %s")
-}
-
-func holdOrder(p *program, who orderFlags, verb interlock.Verb, what, reason, did string) error {
-	backend, err := p.open()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	if verb == interlock.VerbClearHold {
-		holds, err := holdsOf(p, backend.Store)
-		if err != nil {
-			return err
-		}
-		if what, err = wholeName(holds, what); err != nil {
-			return err
-		}
-	}
-	given, err := newOrder(verb, what, "", reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, who, given)
-	if err != nil {
-		return err
-	}
-	return p.done(done, did, printable(what), given.Operator)
+	return p.plainOrder(c.orderFlags, interlock.VerbResume, interlock.PauseSubject, c.Reason, "%s goes on by order of %s")
 }
 
 // wholeName finds the one hold that a part of a name means. A name that means none is left for the order to be refused with.

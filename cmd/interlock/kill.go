@@ -80,11 +80,7 @@ func (c *killNow) record(p *program, mode ledger.KillMode) error {
 		}
 		return killReport(p, backend)
 	}
-	given, err := newOrder(interlock.VerbKill, interlock.KillSubject, string(mode), c.Reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbKill, interlock.KillSubject, string(mode), c.Reason)
 	if err != nil {
 		fmt.Fprintln(p.stderr, "interlock: nobody signed it, and it is recorded as of", account.Name()+":", shown(err))
 	} else if err := p.done(done, "stopped by order of %s", given.Operator); err != nil {
@@ -175,11 +171,8 @@ func (c *killRelease) Run(p *program) error {
 		what = "asked for by an observer"
 	}
 	fmt.Fprintf(p.stderr, "%s since %s: %s\n", what, h.Since.Local().Format("2006-01-02 15:04:05"), printable(h.Why))
-	given, err := newOrder(interlock.VerbReleaseKill, interlock.KillSubject, containment.KillID(h), c.Reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbReleaseKill, interlock.KillSubject,
+		containment.KillID(h), c.Reason)
 	if err != nil {
 		return err
 	}

@@ -290,11 +290,7 @@ func (c *operatorSecond) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(interlock.VerbSecond, c.What, "", c.Reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbSecond, c.What, "", c.Reason)
 	if err != nil {
 		return err
 	}

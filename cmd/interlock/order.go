@@ -53,6 +53,16 @@ func (p *program) order(backend *embedded.Backend, who orderFlags, given quorum.
 	return given, done, err
 }
 
+// orderNew makes an order about nobody's freedom, and has it signed and carried out.
+func (p *program) orderNew(backend *embedded.Backend, who orderFlags, verb interlock.Verb, subject, detail, reason string) (
+	quorum.Given, core.Carried, error) {
+	given, err := newOrder(verb, subject, detail, reason, interlock.Requester{})
+	if err != nil {
+		return given, core.Carried{}, err
+	}
+	return p.order(backend, who, given)
+}
+
 // sign fills in the operator and the proof by an SSH key. An operator whose order would not
 // count is told so before anything is signed.
 func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.Given) (quorum.Given, error) {
@@ -122,22 +132,18 @@ func (p *program) done(done core.Carried, did string, values ...any) error {
 	return err
 }
 
-// endOrder ends an order that stands.
-func (p *program) endOrder(verb interlock.Verb, id string, who orderFlags, reason string) error {
+// plainOrder has an order of nothing but its subject and a reason signed and carried out, and says what it did.
+func (p *program) plainOrder(who orderFlags, verb interlock.Verb, subject, reason, did string) error {
 	backend, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(verb, id, "", reason, interlock.Requester{})
+	given, done, err := p.orderNew(backend, who, verb, subject, "", reason)
 	if err != nil {
 		return err
 	}
-	given, done, err := p.order(backend, who, given)
-	if err != nil {
-		return err
-	}
-	return p.done(done, "%s ended by %s", printable(id), given.Operator)
+	return p.done(done, did, printable(subject), given.Operator)
 }
 
 // asTyped gives an error that names the field of a record the name of what the user typed: of an order its subject is the

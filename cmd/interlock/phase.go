@@ -264,11 +264,7 @@ func (c *phaseSet) Run(p *program) error {
 		verb = interlock.VerbLoosenPhase
 	}
 	detail := containment.PhaseDetail{To: to, Only: c.Agent, Proof: c.Proof}
-	given, err := newOrder(verb, on, detail.String(), c.Reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, verb, on, detail.String(), c.Reason)
 	if err != nil {
 		return err
 	}
@@ -314,11 +310,7 @@ func actorOrder(p *program, who orderFlags, verb interlock.Verb, on, reason stri
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(verb, on, "", reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, who, given)
+	given, done, err := p.orderNew(backend, who, verb, on, "", reason)
 	if err != nil {
 		return err
 	}

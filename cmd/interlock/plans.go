@@ -188,5 +188,5 @@ func (commitmentsUnlock) Help() string {
 
 // Run unlocks a commitment.
 func (c *commitmentsUnlock) Run(p *program) error {
-	return holdOrder(p, c.orderFlags, interlock.VerbUnlockCommitment, c.Name, c.Reason, "%s is unlocked, by order of %s")
+	return p.plainOrder(c.orderFlags, interlock.VerbUnlockCommitment, c.Name, c.Reason, "%s is unlocked, by order of %s")
 }

@@ -175,11 +175,7 @@ func (c *reportTriage) Run(p *program) error {
 		return interlock.Errorf(interlock.CodeNotFound, "ID",
 			"names %d reports; `interlock report list` lists them, give 6 characters or more", len(found))
 	}
-	given, err := newOrder(interlock.VerbTriage, found[0].Event, c.State, c.Reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbTriage, found[0].Event, c.State, c.Reason)
 	if err != nil {
 		return err
 	}

@@ -137,11 +137,7 @@ func (c *orderFlags) give(p *program, verb interlock.Verb, subject, detail, reas
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(verb, subject, detail, reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	_, done, err := p.order(backend, *c, given)
+	_, done, err := p.orderNew(backend, *c, verb, subject, detail, reason)
 	if err != nil {
 		return err
 	}

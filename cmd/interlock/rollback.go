@@ -248,12 +248,8 @@ func (c *stepFlags) tell(p *program, status string) error {
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(interlock.VerbTellRollback, c.Step, runs.StepDetail{Status: status, Stays: c.Stays}.String(), c.Reason,
-		interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbTellRollback, c.Step,
+		runs.StepDetail{Status: status, Stays: c.Stays}.String(), c.Reason)
 	if err != nil {
 		return err
 	}

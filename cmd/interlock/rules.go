@@ -191,12 +191,8 @@ func (c *rulesAdoptCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	given, err := newOrder(interlock.VerbAdoptRules, string(backend.Rules().Digest()), string(digest), c.Reason,
-		interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, c.orderFlags, given)
+	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbAdoptRules,
+		string(backend.Rules().Digest()), string(digest), c.Reason)
 	if err != nil {
 		return err
 	}

@@ -439,7 +439,7 @@ type rulesUnsuppressCommand struct {
 
 // Run ends an order.
 func (c *rulesUnsuppressCommand) Run(p *program) error {
-	return p.endOrder(interlock.VerbLift, c.ID, c.orderFlags, c.Reason)
+	return p.plainOrder(c.orderFlags, interlock.VerbLift, c.ID, c.Reason, "%s ended by %s")
 }
 
 // period reads a length of time, also in whole days.

@@ -207,11 +207,7 @@ func runOrder(p *program, who orderFlags, id, detail, reason string, asJSON bool
 		return err
 	}
 	defer backend.Close()
-	given, err := newOrder(interlock.VerbChangeRun, id, detail, reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, who, given)
+	given, done, err := p.orderNew(backend, who, interlock.VerbChangeRun, id, detail, reason)
 	if err != nil {
 		return err
 	}

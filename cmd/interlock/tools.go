@@ -243,11 +243,7 @@ func (c *toolsQuarantine) Run(p *program) error {
 
 // changePins has an operator sign an order about pins, and hands it in.
 func changePins(p *program, backend *embedded.Backend, verb interlock.Verb, subject, detail, reason string, who orderFlags) error {
-	given, err := newOrder(verb, subject, detail, reason, interlock.Requester{})
-	if err != nil {
-		return err
-	}
-	given, done, err := p.order(backend, who, given)
+	given, done, err := p.orderNew(backend, who, verb, subject, detail, reason)
 	if err != nil {
 		return err
 	}
