@@ -3,7 +3,6 @@ package admission
 import (
 	"hash/maphash"
 	"maps"
-	"slices"
 	"time"
 
 	"interlock"
@@ -48,18 +47,15 @@ type evaluation struct {
 	approvals []interlock.ApprovalRequest
 }
 
-// judgeCase decides a case that was analysed, with what limits object.
-func judgeCase(e *core.Evaluator, c *Case, analysis impact.Analysis, standing ledger.Standing, limits []interlock.Finding,
+// judgeCase decides a case that was analysed, with what looks find of it that need no more than that, and with what others do.
+func judgeCase(e *core.Evaluator, c *Case, analysis impact.Analysis, standing ledger.Standing, others []interlock.Finding,
 	now time.Time) evaluation {
-	over := core.HoldsOver(standing, c.Requester, now)
+	d := pendingDecision{Case: c, rules: e.Rules, begun: standing, analysis: analysis, now: now, over: core.HoldsOver(standing, c.Requester, now)}
 	snapshot := snapshotOf(e, c, standing, now)
-	approvals := sinceGiven(core.SinceHeld(core.Approved(standing, c.Requester), over, c.post.QuarantinedAt(&standing)), c.since)
-	act := core.ActOf(c.Requester, analysis)
-	limits = slices.Concat(containment.Stopping(c.stop, c.Sandboxed, now), containment.Held(standing),
-		core.Phased(over, act, e.Rules.TierFor(snapshot.Agent), now), e.Unwatched(),
-		core.Filled(c.context, c.Requester, standing, act.Changes), limits)
-	d := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
-	return evaluation{Decision: d, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
+	approvals := core.SinceGiven(core.SinceHeld(core.Approved(standing, c.Requester), d.over, c.post.QuarantinedAt(&standing)), c.since)
+	limits := append(findings(looks, &d, true), others...)
+	made := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
+	return evaluation{Decision: made, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
 }
 
 // snapshotOf holds what a decision about a case reads.

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"path"
@@ -11,7 +10,6 @@ import (
 
 	"interlock"
 	"interlock/internal/admission/core"
-	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
@@ -34,8 +32,13 @@ func placeKey(name string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// remembered is what to remember of an action's files: that its agent wrote them, and who did where types bind agents.
-func remembered(p *Case, d interlock.Decision, basis *interlock.RunBasis, now time.Time) (rows []ledger.Row) {
+// rememberedRows is what to remember of an action's files: that its agent wrote them, and who did where types bind agents.
+func (w *pendingDecision) writeWritten() error {
+	w.change.Writes = append(w.change.Writes, rememberedRows(w.Case, w.made.Decision, w.made.snapshot.Run, w.now)...)
+	return nil
+}
+
+func rememberedRows(p *Case, d interlock.Decision, basis *interlock.RunBasis, now time.Time) (rows []ledger.Row) {
 	for _, file := range wrote(p, d) {
 		rows = append(rows, ledger.Rows(ledger.WrittenBody{File: file, At: now})...)
 	}
@@ -57,56 +60,69 @@ func remembered(p *Case, d interlock.Decision, basis *interlock.RunBasis, now ti
 	return rows
 }
 
-// authored finds who else wrote what a case's action runs, and what it writes anew. Nobody looks where no types bind agents.
-func (a *Admission) authored(ctx context.Context, p *Case, analysis impact.Analysis, now time.Time) error {
-	p.authors, p.passes = nil, nil
-	if !p.under.Rules.Typed() {
-		return nil
-	}
-	ran := targets(analysis.Impacts, interlock.ImpactExecute)
-	for _, place := range analysis.Ran {
+// ranAndCopied are the files that an action runs, and those that it copies or writes anew from: where it writes any.
+func (d *pendingDecision) ranAndCopied() (ran, copied []string) {
+	impacts := d.read.Impacts
+	ran = targets(impacts, interlock.ImpactExecute)
+	for _, place := range d.read.Ran {
 		if len(ran) < 2*maxWrote && !slices.Contains(ran, place) {
 			ran = append(ran, place)
 		}
 	}
-	others, err := a.writersOf(ctx, p, ran, now)
+	if len(targets(impacts, interlock.ImpactWrite)) > 0 {
+		moved := slices.DeleteFunc(slices.Clone(impacts), func(i interlock.Impact) bool { return !i.Has(fact.TraitMoved) })
+		copied = slices.Concat(targets(impacts, interlock.ImpactRead), targets(moved, interlock.ImpactWrite), ran)
+	}
+	return ran, copied
+}
+
+// authorRefs names what is known of who wrote an action's files, and then those agents. Nobody looks where no types bind agents.
+func (d *pendingDecision) authorRefs() (refs []ledger.Ref) {
+	if !d.under.Rules.Typed() {
+		return nil
+	}
+	ran, copied := d.ranAndCopied()
+	for _, path := range slices.Concat(ran, copied) {
+		refs = append(refs, core.Key(ledger.Written, ledger.WrittenAt(placeKey(path))))
+	}
+	names, _ := d.writersOf(ran) // too many are found to be too many when it is decided
+	for _, name := range names {
+		refs = append(refs, core.Key(ledger.Agent, name))
+	}
+	return refs
+}
+
+// authored finds who else wrote what an action runs, with the types that they are bound to now, and what it writes anew.
+func (d *pendingDecision) authored() (authors []interlock.RunHolder, passes []string, err error) {
+	if !d.under.Rules.Typed() {
+		return nil, nil, nil
+	}
+	ran, copied := d.ranAndCopied()
+	names, err := d.writersOf(ran)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if p.authors, err = a.holders(ctx, others); err != nil {
-		return err
+	for _, name := range names {
+		agent := core.Found[interlock.AgentRecord](&d.ground, core.Key(ledger.Agent, name))
+		agent.ID = name
+		authors = append(authors, interlock.RunHolder{Agent: name, Type: ruleset.TypeName(agent)})
 	}
-	if len(targets(analysis.Impacts, interlock.ImpactWrite)) > 0 {
-		moved := slices.DeleteFunc(slices.Clone(analysis.Impacts), func(i interlock.Impact) bool { return !i.Has(fact.TraitMoved) })
-		read := slices.Concat(targets(analysis.Impacts, interlock.ImpactRead), targets(moved, interlock.ImpactWrite), ran)
-		p.passes, err = a.writersOf(ctx, p, read, now)
-	}
-	return err
+	passes, err = d.writersOf(copied)
+	return authors, passes, err
 }
 
 // writersOf returns the other agents that wrote files lately, by name.
-func (a *Admission) writersOf(ctx context.Context, p *Case, paths []string, now time.Time) (names []string, err error) {
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	refs := make([]ledger.Ref, 0, len(paths))
+func (d *pendingDecision) writersOf(paths []string) (names []string, err error) {
 	for _, path := range paths {
-		refs = append(refs, core.Key(ledger.Written, ledger.WrittenAt(placeKey(path))))
-	}
-	rows, _, err := a.Config.Store.Load(ctx, refs...)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		w, _ := row.Value.(ledger.WrittenBody)
+		w := core.Found[ledger.WrittenBody](&d.ground, core.Key(ledger.Written, ledger.WrittenAt(placeKey(path))))
 		for name, at := range w.By { // sorted below
-			if now.Sub(at) <= interlock.WrittenWindow {
+			if d.now.Sub(at) <= interlock.WrittenWindow {
 				names = append(names, name)
 			}
 		}
 	}
 	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.Requester.Agent })
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == d.Requester.Agent })
 	if len(names) > maxAuthors {
 		return nil, interlock.Errorf(interlock.CodeLimited, "/action", "more than %d agents wrote what this runs or copies within a day; a person "+
 			"runs it, or has it written anew", maxAuthors)
@@ -114,29 +130,7 @@ func (a *Admission) writersOf(ctx context.Context, p *Case, paths []string, now 
 	return names, nil
 }
 
-// holders are agents with the types that they are bound to now.
-func (a *Admission) holders(ctx context.Context, names []string) (holders []interlock.RunHolder, err error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	refs := make([]ledger.Ref, len(names))
-	for n := range names {
-		refs[n] = core.Key(ledger.Agent, names[n])
-	}
-	rows, _, err := a.Config.Store.Load(ctx, refs...)
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]interlock.AgentRecord{}
-	for _, row := range rows {
-		if agent, ok := row.Value.(interlock.AgentRecord); ok {
-			known[agent.ID] = agent
-		}
-	}
-	for _, name := range names {
-		agent := known[name]
-		agent.ID = name
-		holders = append(holders, interlock.RunHolder{Agent: name, Type: ruleset.TypeName(agent)})
-	}
-	return holders, nil
+// writtenRefs names what is known of who wrote or fetched an action's files.
+func (d *pendingDecision) writtenRefs() []ledger.Ref {
+	return slices.Concat(d.authorRefs(), d.ownRefs(), d.fetchedRefs())
 }

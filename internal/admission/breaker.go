@@ -1,23 +1,20 @@
 package admission
 
 import (
-	"context"
-	"time"
-
 	"interlock"
 	"interlock/internal/admission/containment"
 	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
-// watched adds to a change what a decision means for the breakers over its requester: the place that a half-open one gives it, one more
+// updateBreakers adds to a change what a decision means for the breakers over its requester: the place that a half-open one gives it, one more
 // action that counts, and that one trips of it.
-func (a *Admission) watched(ctx context.Context, p *Case, g *core.DecisionRows, change *ledger.Change, standing ledger.Standing, d interlock.Decision,
-	now time.Time) error {
+func (w *pendingDecision) updateBreakers() error {
+	p, d, change, standing, now := w.Case, w.answer.Decision, &w.change, w.standing, w.now
 	handed := d.Answer.Allowed() && p.Handover.Hands(d) // what runs it decides it again
-	over := core.HoldsOver(standing, p.Requester, now)
-	m := a.Moving(ctx, change, standing, now)
-	m.Tallies = g.Tallies
+	over := w.over
+	m := w.a.Moving(w.ctx, change, standing, now)
+	m.Tallies = w.tallies
 	if !handed && d.Answer.Allowed() {
 		m.Probe(over, d)
 	}

@@ -29,9 +29,10 @@ func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) e
 	return nil
 }
 
-// rateLimited records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is told the same
+// writeRateLimits records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is told the same
 // by the obligation to wait.
-func (a *Admission) rateLimited(p *Case, change *ledger.Change, d interlock.Decision, now time.Time) error {
+func (w *pendingDecision) writeRateLimits() error {
+	p, d := w.Case, w.answer.Decision
 	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing {
 		return nil
 	}
@@ -41,8 +42,8 @@ func (a *Admission) rateLimited(p *Case, change *ledger.Change, d interlock.Deci
 			continue
 		}
 		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
-			Window: int64(row.Window / time.Second), RetryAfter: int64((waitFor(row.Back, now) + time.Second - 1) / time.Second)}
-		if err := a.Append(change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
+			Window: int64(row.Window / time.Second), RetryAfter: int64((waitFor(row.Back, w.now) + time.Second - 1) / time.Second)}
+		if err := w.a.Append(&w.change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
 			return err
 		}
 	}

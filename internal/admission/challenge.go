@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"time"
-
 	"interlock"
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
@@ -16,58 +14,57 @@ func stops(p Case, d interlock.Decision) bool {
 	return p.Loop != nil && d.Mode == interlock.Enforcing && refused && (d.Tier == interlock.TierDangerZone || core.Denied(d))
 }
 
-// challenged opens the challenge a decision calls for, adds it and its events to the change, and says in the answer which
+// writeChallenge opens the challenge a decision calls for, adds it and its events to the change, and says in the answer which
 // challenge holds the agent back.
-func (a *Admission) challenged(change *ledger.Change, p Case, shown interlock.Proposal, standing ledger.Standing,
-	d interlock.Decision,
-	now time.Time, answer *interlock.Answer) (*core.Issued, error) {
+func (w *pendingDecision) writeChallenge() (err error) {
+	d, answer := w.made.Decision, &w.answer
 	if d.Mode != interlock.Enforcing {
-		return nil, nil
+		return nil
 	}
-	if block, blocked := core.BlockOf(standing, p.Requester); blocked {
+	if block, blocked := core.BlockOf(w.standing, w.Requester); blocked {
 		answer.Challenge, answer.Channels = block.ID, block.Channels
-		return nil, nil
+		return nil
 	}
-	if stops(p, d) {
-		return a.issue(change, p, shown, d, now, answer, interlock.Challenge{Kind: interlock.ChallengeBlock})
+	if stops(*w.Case, d) {
+		return w.issue(interlock.Challenge{Kind: interlock.ChallengeBlock})
 	}
-	if pause, paused := core.Verifying(standing, p.Requester, now); p.Loop != nil && paused && !answer.Answer.Allowed() {
+	if pause, paused := core.Verifying(w.standing, w.Requester, w.now); w.Loop != nil && paused && !answer.Answer.Allowed() {
 		answer.Challenge, answer.Channels = pause.ID, pause.Channels
-		return nil, nil
+		return nil
 	}
-	if p.Loop != nil && answer.Request != "" && core.Owes(d) {
-		return a.issue(change, p, shown, d, now, answer,
-			interlock.Challenge{Kind: interlock.ChallengeVerify, Request: answer.Request})
+	if w.Loop != nil && answer.Request != "" && core.Owes(d) {
+		return w.issue(interlock.Challenge{Kind: interlock.ChallengeVerify, Request: answer.Request})
 	}
-	return nil, nil
+	return nil
 }
 
 // issue makes a challenge with a code.
-func (a *Admission) issue(change *ledger.Change, p Case, shown interlock.Proposal, d interlock.Decision, now time.Time,
-	answer *interlock.Answer, c interlock.Challenge) (*core.Issued, error) {
+func (w *pendingDecision) issue(c interlock.Challenge) error {
+	a, d := w.a, w.made.Decision
 	id, err := core.NewUUID(a.Config.Random)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.ID, c.Requester, c.Action, c.Ruleset, c.Display, c.Created = id, p.Requester, d.Action, d.Ruleset,
-		core.Display(shown.Action), now
+	c.ID, c.Requester, c.Action, c.Ruleset, c.Display, c.Created = id, w.Requester, d.Action, d.Ruleset,
+		core.Display(w.shown.Action), w.now
 	if f := d.Decisive(); f != nil {
 		c.Rule, c.Reason = f.Rule, f.Reason
 	}
-	code, err := a.Recode(&c, now)
+	code, err := a.Recode(&c, w.now)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	kinds := []interlock.EventType{interlock.EventChallenge}
 	if c.Kind == interlock.ChallengeBlock {
 		kinds = []interlock.EventType{interlock.EventBlocked, interlock.EventChallenge}
 	}
 	for _, kind := range kinds {
-		if err := a.Append(change, kind, c.Requester, "system", auditlog.ChallengeRecord{Challenge: c}); err != nil {
-			return nil, err
+		if err := a.Append(&w.change, kind, c.Requester, "system", auditlog.ChallengeRecord{Challenge: c}); err != nil {
+			return err
 		}
 	}
-	answer.Challenge = c.ID
-	change.Writes = append(change.Writes, ledger.Rows(c)...)
-	return &core.Issued{Challenge: c, Code: code}, nil
+	w.answer.Challenge = c.ID
+	w.change.Writes = append(w.change.Writes, ledger.Rows(c)...)
+	w.fresh = &core.Issued{Challenge: c, Code: code}
+	return nil
 }

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -87,6 +88,55 @@ func derived(p *Case, analysis impact.Analysis, standing ledger.Standing) string
 	return string(text)
 }
 
+// commitRefs names the rows of what an action decides.
+func (d *pendingDecision) commitRefs() (refs []ledger.Ref) {
+	d.deciding = decidings(d.under.Rules, d.Case, d.read, d.ground.Standing, d.now)
+	for _, one := range d.deciding {
+		if one.Missing == "" {
+			refs = append(refs, core.Key(ledger.Commitment, one.Name))
+		}
+	}
+	return refs
+}
+
+// commitFindings are what stands against what an action decides, and since when what it would reverse is as it is: a yes of before was
+// not about that.
+func (p *pendingDecision) commitFindings() (found []interlock.Finding) {
+	standing := p.begun
+	p.since = time.Time{}
+	for _, d := range p.deciding {
+		object := func(rule string, layer int, verdict interlock.Verdict, why, instead string) {
+			found = append(found, interlock.Finding{Gate: "commit", Rule: "commit." + rule, Layer: layer, Verdict: verdict,
+				Reason: fmt.Sprintf("the commitment %s: %s", d.Rule.ID, why), Suggestion: instead})
+		}
+		if d.Missing != "" {
+			object("argument", 3, interlock.Deny, "this does not say what it decides: the argument "+d.Missing+" is missing", "")
+			continue
+		}
+		was, there := standing.Committed(d.Name)
+		if !there || was.Choice == d.Choice {
+			continue
+		}
+		switch {
+		case !was.Locked.IsZero():
+			object("locked", 2, interlock.Deny, "it was decided otherwise, went to and fro, and is locked",
+				"a person looks at it: interlock commitments unlock "+d.Name)
+		case len(was.Reversals) >= ledger.MaxReversals:
+			object("oscillation", 2, interlock.Deny, "it went to and fro already and is locked as it is",
+				"a person looks at it: interlock commitments unlock "+d.Name)
+		case d.Rule.Input != nil && was.Input != d.Input:
+		case d.Rule.Keeps():
+			object("kept", 3, interlock.Deny, "it was decided otherwise from the same, and the first choice holds", "")
+		default:
+			object("reversal", 3, interlock.Ask, "it was decided otherwise from the same, and a person says which choice holds", "")
+			if was.At.After(p.since) {
+				p.since = was.At
+			}
+		}
+	}
+	return found
+}
+
 // commits finds what an action that is let through decides, and what is locked because it would have gone to and fro once more.
 func (a *Admission) commits(p *Case, d interlock.Decision, standing ledger.Standing, goesOn bool, now time.Time) {
 	p.committing, p.committed = nil, nil
@@ -132,8 +182,9 @@ func (a *Admission) commits(p *Case, d interlock.Decision, standing ledger.Stand
 	}
 }
 
-// commitInto adds to a change what its action decides, and tells people of what is locked.
-func (a *Admission) commitInto(change *ledger.Change, p *Case, now time.Time) error {
+// writeCommitments adds to a change what its action decides, and tells people of what is locked.
+func (d *pendingDecision) writeCommitments() error {
+	a, p, change, now := d.a, d.Case, &d.change, d.now
 	for _, next := range p.committing {
 		change.Writes = append(change.Writes, ledger.Rows(next)...)
 		if !next.Locked.IsZero() && next.Locked.Equal(now) {
@@ -142,9 +193,6 @@ func (a *Admission) commitInto(change *ledger.Change, p *Case, now time.Time) er
 				return err
 			}
 		}
-	}
-	if p.planning != nil {
-		change.Writes = append(change.Writes, ledger.Rows(*p.planning)...)
 	}
 	return nil
 }

@@ -1,11 +1,11 @@
 package admission
 
 import (
-	"context"
 	"maps"
-	"time"
+	"slices"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/ledger"
 )
 
@@ -16,19 +16,31 @@ import (
 // nothing else, so whatever else objects by now does.
 //
 // over says that the approval is spent already. One that is not is spent by whoever names it, like any other.
-func (a *Admission) continued(ctx context.Context, p Case, standing ledger.Standing,
-	now time.Time) (_ ledger.Standing, over bool, err error) {
-	if p.Continues == "" {
-		return standing, false, nil
-	}
-	r, found, err := a.Request(ctx, p.Continues)
-	if err != nil || !found || r.Status != interlock.RequestSpent || !now.Before(r.Expires) {
-		return standing, false, err
+func (d *pendingDecision) continued() (_ ledger.Standing, over bool) {
+	r := core.Found[interlock.ApprovalRequest](&d.ground, core.Key(ledger.Request, d.Continues))
+	if d.Continues == "" || r.Status != interlock.RequestSpent || !d.now.Before(r.Expires) {
+		return d.standing, false
 	}
 	r.Status = interlock.RequestApproved
-	requests := make(map[string]interlock.ApprovalRequest, len(standing.Requests)+1)
-	maps.Copy(requests, standing.Requests)
+	requests := make(map[string]interlock.ApprovalRequest, len(d.standing.Requests)+1)
+	maps.Copy(requests, d.standing.Requests)
 	requests[r.ID] = r
+	standing := d.standing
 	standing.Requests = requests
-	return standing, true, nil
+	return standing, true
+}
+
+func (d *pendingDecision) continuedRefs() []ledger.Ref {
+	if d.Continues == "" {
+		return nil
+	}
+	return []ledger.Ref{core.Key(ledger.Request, d.Continues)}
+}
+
+// keepUnspent keeps an approval from being spent again.
+func (d *pendingDecision) keepUnspent() error {
+	if d.goesOn {
+		d.change.Spends = slices.DeleteFunc(d.change.Spends, func(s ledger.Spend) bool { return s.Key == d.Continues })
+	}
+	return nil
 }

@@ -2,6 +2,11 @@ package admission
 
 import (
 	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
 
 	"interlock"
 	"interlock/internal/impact"
@@ -57,4 +62,32 @@ func QuestionKeys(a *Admission, action interlock.Action, impacts []interlock.Imp
 		Impacts []interlock.Impact `json:"impacts"`
 	}{digest, impacts})
 	return q.Key, general, err
+}
+
+// ShuffleLooks has looks stand in another order until restore is called: those that come late after all others, as ever.
+func ShuffleLooks(seed uint64) (restore func()) {
+	was := looks
+	looks = slices.Clone(looks)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(looks), func(i, j int) { looks[i], looks[j] = looks[j], looks[i] })
+	return func() { looks = was }
+}
+
+// A Look is what is known of a row of looks from outside: its gates, and where its functions stand, which may be in one file only.
+type Look struct{ Gates, Files []string }
+
+// Looks are all rows.
+func Looks() (list []Look) {
+	for n := range looks {
+		l := Look{Gates: looks[n].gates}
+		for _, of := range []any{looks[n].before, looks[n].after, looks[n].finds, looks[n].writes} {
+			if at := reflect.ValueOf(of).Pointer(); at != 0 {
+				file, _ := runtime.FuncForPC(at).FileLine(at)
+				l.Files = append(l.Files, filepath.Base(file))
+			}
+		}
+		slices.Sort(l.Files)
+		l.Files = slices.Compact(l.Files)
+		list = append(list, l)
+	}
+	return list
 }

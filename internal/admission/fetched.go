@@ -1,16 +1,16 @@
 package admission
 
 import (
-	"context"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
+	"interlock/internal/ledger"
 )
 
 // fetchedPath begins what stands for a path that was fetched, where a path stands for one that was written.
@@ -90,30 +90,27 @@ func touched(home string, analysis impact.Analysis) (names []string) {
 	return names
 }
 
+// fetchedRefs names what is known of the places an action touches.
+func (d *pendingDecision) fetchedRefs() (refs []ledger.Ref) {
+	if d.Read == nil || len(d.View.Fetched) > 0 {
+		return nil
+	}
+	for _, name := range touched(d.View.Home, d.analysis) {
+		refs = append(refs, core.Key(ledger.Written, writtenKey(d.Case, fetchedPath+name)))
+	}
+	return refs
+}
+
 // fetchedBefore are the places among those an action touches that this agent fetched within a day in this workspace, in
 // whatever run.
-func (a *Admission) fetchedBefore(ctx context.Context, p *Case, analysis impact.Analysis,
-	now time.Time) ([]string, error) {
-	if p.Read == nil || len(p.View.Fetched) > 0 {
-		return nil, nil
+func (d *pendingDecision) fetchedBefore() (places []string) {
+	if !d.foundAny { // nearly always
+		return nil
 	}
-	names := touched(p.View.Home, analysis)
-	if len(names) == 0 {
-		return nil, nil
-	}
-	keys := make([]string, len(names))
-	for n, name := range names {
-		keys[n] = writtenKey(p, fetchedPath+name)
-	}
-	known, err := a.written(ctx, keys, now)
-	if err != nil || len(known) == 0 {
-		return nil, err
-	}
-	var found []string
-	for n, name := range names {
-		if slices.Contains(known, keys[n]) {
-			found = append(found, name)
+	for n, ref := range d.fetchedRefs() {
+		if d.writtenLately(ref) {
+			places = append(places, touched(d.View.Home, d.analysis)[n])
 		}
 	}
-	return found, nil
+	return places
 }

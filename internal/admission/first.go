@@ -54,8 +54,9 @@ func destroys(p *Case, i *interlock.Impact) bool {
 	return p.Action.Kind == interlock.KindTool && i.Kind == interlock.ImpactDelete && a != nil && a.Destructive != nil && *a.Destructive
 }
 
-func firstRefs(list []firstTime) (refs []ledger.Ref) {
-	for _, f := range list {
+func (d *pendingDecision) firstRefs() (refs []ledger.Ref) {
+	d.firsts = firstsOf(&d.under.Evaluator, d.Case, d.read, core.AgentOf(d.Requester, d.ground.Standing))
+	for _, f := range d.firsts {
 		refs = append(refs, core.Key(ledger.Baseline, ledger.BaselineName(f.typed, f.does)))
 	}
 	return refs
@@ -64,8 +65,9 @@ func firstRefs(list []firstTime) (refs []ledger.Ref) {
 // ruleFirst is the rule of what is tried first.
 const ruleFirst = "first.dry-run"
 
-// firstObjections wants a dry run of what agents of this type have never done.
-func firstObjections(e *core.Evaluator, p *Case, standing ledger.Standing) []interlock.Finding {
+// firstFindings want a dry run of what agents of this type have never done.
+func (d *pendingDecision) firstFindings() []interlock.Finding {
+	e, p, standing := d.under, d.Case, d.begun
 	at := slices.IndexFunc(p.firsts, func(f firstTime) bool { return !standing.Known(f.typed, f.does) })
 	if at < 0 {
 		return nil

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"time"
 
 	"interlock"
@@ -22,36 +21,20 @@ type first struct {
 	agent   string              // whose action it is
 }
 
-// extendUses loads what is known of what an action uses, where anything is to be known.
-func (a *Admission) extendUses(ctx context.Context, load core.LoadRows, g *core.DecisionRows, p *Case, impacts []interlock.Impact) error {
-	if !p.under.NotesUses() {
+// usesRefs names what is known of what an action uses, where anything is to be known.
+func (d *pendingDecision) usesRefs() (refs []ledger.Ref) {
+	if !d.under.NotesUses() {
 		return nil
 	}
-	uses, _ := gate.Uses(p.Action, impacts)
-	if len(uses) == 0 {
-		return nil
-	}
-	agent := core.AgentOf(p.Requester, g.Standing)
-	kind := ruleset.TypeName(agent)
-	refs := make([]ledger.Ref, 0, len(uses))
+	uses, _ := gate.Uses(d.Action, d.read.Impacts)
+	kind := ruleset.TypeName(core.AgentOf(d.Requester, d.ground.Standing))
 	for _, use := range uses {
 		refs = append(refs, core.Key(ledger.FirstUse, ledger.FirstUseKey(kind, use)), core.Key(ledger.FirstUse, ledger.AskedKey(kind, use)))
 	}
-	if p.under.Rules.Maso().Classifies() && p.Action.Tool != "" {
+	if len(uses) > 0 && d.under.Rules.Maso().Classifies() && d.Action.Tool != "" {
 		refs = append(refs, core.Under(ledger.Order, ledger.RangesOf(kind)))
 	}
-	g.Reads = append(g.Reads, refs...)
-	var operators core.Names
-	if err := a.Extend(ctx, load, g, &operators, refs); err != nil || len(operators) == 0 {
-		return err
-	}
-	read := len(g.Reads)
-	for _, name := range append(operators, agent.ID, agent.Principal) {
-		if name != "" {
-			g.Reads = append(g.Reads, core.Key(ledger.Operator, name))
-		}
-	}
-	return a.Extend(ctx, load, g, &operators, g.Reads[read:])
+	return refs
 }
 
 // firstUseOf is what an action uses that its agent's type has not used before, and what is objected to that.
@@ -90,10 +73,13 @@ func firstUseOf(e *core.Evaluator, p *Case, standing ledger.Standing, impacts []
 	return f
 }
 
-// asked says of what is asked in a request that somebody is being asked.
-func (f *first) asked(request *interlock.ApprovalRequest) []ledger.Row {
-	if f.of == nil || len(f.objects) == 0 {
-		return nil
+func (d *pendingDecision) firstUseFindings() []interlock.Finding { return d.first.objects }
+
+// writeFirstUse says of what is asked in a request that somebody is being asked.
+func (d *pendingDecision) writeFirstUse() error {
+	if request := d.opened; request != nil && d.first.of != nil && len(d.first.objects) > 0 {
+		d.change.Writes = append(d.change.Writes,
+			core.UsesOf(request, ledger.FirstUseBody{Request: request.ID, Agent: request.Requester.Agent, Until: request.Expires})...)
 	}
-	return core.UsesOf(request, ledger.FirstUseBody{Request: request.ID, Agent: request.Requester.Agent, Until: request.Expires})
+	return nil
 }

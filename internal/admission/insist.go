@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -19,52 +18,48 @@ import (
 // Whoever is denied the same thing again and again tries other spellings of it, and would do so for ever. After some denials in a row the
 // agent is told to tell its user, and the operators are, once (ASA 16.5).
 
-// insisted counts one more denial of what an agent wants, and tells its answer to say so from some number on. What it wants is told by
+// denialRefs names the row of what an agent wants, where it counts how often that is denied it.
+func (d *pendingDecision) denialRefs() []ledger.Ref {
+	made := d.made.Decision
+	if d.a.Config.TellUserAfter <= 0 || made.Mode != interlock.Enforcing || interlock.Canary(d.Proposal, made) ||
+		!containment.RefusedFor(made) && made.Approval == "" && made.Grant == "" {
+		return nil
+	}
+	return []ledger.Ref{core.Key(ledger.Tally, wish(d.Case, made))}
+}
+
+// countDenials counts one more denial of what an agent wants, and tells its answer to say so from some number on. What it wants is told by
 // what it would do, and not by how it is written. An operator's yes ends the row.
-func (a *Admission) insisted(ctx context.Context, p *Case, change *ledger.Change, answer *interlock.Answer) error {
-	d := answer.Decision
-	refused := containment.RefusedFor(d)
-	if a.Config.TellUserAfter <= 0 || d.Mode != interlock.Enforcing || interlock.Canary(p.Proposal, d) ||
-		!refused && d.Approval == "" && d.Grant == "" {
-		return nil
-	}
-	name := wish(p, d)
-	act := ledger.Act{At: answer.Decided, Action: d.Action, Verdict: d.Verdict}
-	if f := d.Decisive(); f != nil {
-		act.Rule = f.Rule
-	}
-	if !refused {
-		act.Verdict = interlock.Allow
-	}
-	rows, _, err := a.Config.Store.Recall(ctx, core.Key(ledger.Tally, name))
-	if err != nil {
-		return err
-	}
-	change.Writes = append(change.Writes, ledger.Rows(ledger.Counted{Name: name, Refused: refused, Act: act})...)
-	if !refused {
-		return nil
-	}
-	n := 1
-	for _, row := range rows {
-		if t, is := row.Value.(ledger.TallyBody); is {
-			n += inARow(t.Last, answer.Decided)
+func (d *pendingDecision) countDenials() error {
+	a, answer := d.a, &d.answer
+	for _, row := range d.denialRefs() {
+		refused := containment.RefusedFor(answer.Decision)
+		act := ledger.Act{At: d.now, Action: answer.Action, Verdict: answer.Verdict}
+		if f := answer.Decisive(); f != nil {
+			act.Rule = f.Rule
 		}
+		if !refused {
+			act.Verdict = interlock.Allow
+		}
+		d.change.Writes = append(d.change.Writes, ledger.Rows(ledger.Counted{Name: row.Key, Refused: refused, Act: act})...)
+		n := 1 + inARow(core.Found[ledger.TallyBody](&d.ground, row).Last, d.now)
+		if !refused || n < a.Config.TellUserAfter {
+			return nil
+		}
+		answer.Findings = slices.Clone(answer.Findings) // what is recorded is what was decided
+		f := &answer.Findings[0]
+		if f.Suggestion != "" {
+			f.Suggestion += "; "
+		}
+		f.Suggestion += fmt.Sprintf("this was denied %d times in a row, whatever the spelling: stop trying, and tell the user that it "+
+			"can't be achieved within the present safety constraints", n)
+		if n > a.Config.TellUserAfter {
+			return nil // people were told
+		}
+		return a.Raise(&d.change, d.Requester, "repeated-denials", fmt.Sprintf("the same was denied %d times in a row, the last time by %s: "+
+			"somebody probes, or the rules are too strict for the task", n, act.Rule))
 	}
-	if n < a.Config.TellUserAfter {
-		return nil
-	}
-	answer.Findings = slices.Clone(answer.Findings) // what is recorded is what was decided
-	f := &answer.Findings[0]
-	if f.Suggestion != "" {
-		f.Suggestion += "; "
-	}
-	f.Suggestion += fmt.Sprintf("this was denied %d times in a row, whatever the spelling: stop trying, and tell the user that it "+
-		"can't be achieved within the present safety constraints", n)
-	if n > a.Config.TellUserAfter {
-		return nil // people were told
-	}
-	return a.Raise(change, p.Requester, "repeated-denials", fmt.Sprintf("the same was denied %d times in a row, the last time by %s: "+
-		"somebody probes, or the rules are too strict for the task", n, act.Rule))
+	return nil
 }
 
 // inARow is how many of the last actions were denied, back to the last that was not, or to a long time without any.

@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"time"
-
 	"interlock"
 	"interlock/internal/ledger"
 )
@@ -11,8 +9,9 @@ import (
 // only (ASA 17.1, 17.2). Nothing that can't be undone for certain is: see [gate.JudgedBefore], which every decision holds it to. That it
 // was so stands in the decision's record, as what the judge did not say, with what was drawn, so that the decision is made again alike.
 
-// owe adds to the change that lets an action through that its judge is owed an answer, where one is.
-func (a *Admission) owe(change *ledger.Change, p *Case, d interlock.Decision, now time.Time) error {
+// writeOwed adds to the change that lets an action through that its judge is owed an answer, where one is.
+func (w *pendingDecision) writeOwed() error {
+	a, p, d, now := w.a, w.Case, w.made.Decision, w.now
 	j := &p.judging
 	if j.Owes == nil || j.Owes.Key != j.Key || len(j.Said) != 1 || j.Said[0].Failure != interlock.JudgeOwed || !d.Answer.Allowed() {
 		return nil
@@ -22,7 +21,7 @@ func (a *Admission) owe(change *ledger.Change, p *Case, d interlock.Decision, no
 		return err
 	}
 	asks := j.Owes.Asks[0]
-	change.Writes = append(change.Writes, ledger.Rows(ledger.OwedBody{Requester: p.Requester, Action: j.Owes.Action, Impacts: j.Owes.Impacts,
+	w.change.Writes = append(w.change.Writes, ledger.Rows(ledger.OwedBody{Requester: p.Requester, Action: j.Owes.Action, Impacts: j.Owes.Impacts,
 		Class: asks.Class, Payload: string(asks.Payload), Judge: j.Said[0].Judge, By: by, At: now, Until: now.Add(a.Config.JudgeLater.Within)})...)
 	return nil
 }

@@ -57,3 +57,10 @@ func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*judging.Inqu
 	p.judging.Looked = q.Key
 	return q, []ledger.Ref{core.Key(ledger.Judged, string(q.Key))}
 }
+
+// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models
+// change, an Allow for a while. An answer that failed is none.
+func (d *pendingDecision) writeJudgments() error {
+	d.change.Writes = append(d.change.Writes, d.a.JudgedRows(&d.judging, d.now)...)
+	return nil
+}

@@ -1,16 +1,12 @@
 package admission
 
 import (
-	"errors"
 	"time"
 
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
 )
-
-// errUnsure keeps a decision from being recorded until its door knows where the action goes.
-var errUnsure = errors.New("the door has to make sure first where this goes")
 
 // left reports whether the question a decision asks is left to Interlock's own gateway, which judges the same call by the same
 // rules: only where nothing asks but what looks at the action itself, and it would without what this run did before,

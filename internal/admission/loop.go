@@ -74,3 +74,15 @@ func did(past ledger.Done, r interlock.Requester, l interlock.Loop, action inter
 	}
 	return ledger.Put(ledger.Execution, ledger.ExecutionKey(r.Principal, r.Agent, r.Run), past)
 }
+
+// writeExecution counts a step of a monitored execution.
+func (w *pendingDecision) writeExecution() error {
+	if w.said == nil {
+		return nil
+	}
+	row, err := did(w.done, w.by, *w.said, w.Action, w.answer.Decision, w.under.Counters, w.now)
+	if err == nil {
+		w.change.Writes = append(w.change.Writes, row)
+	}
+	return err
+}

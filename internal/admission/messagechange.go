@@ -1,17 +1,16 @@
 package admission
 
 import (
-	"time"
-
 	"interlock"
 	"interlock/internal/admission/messages"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 )
 
-// posted adds to a change what a decision means for the message that it is about: the message itself, what is counted of the orchestration,
+// writeMessage adds to a change what a decision means for the message that it is about: the message itself, what is counted of the orchestration,
 // and the event that attests how the message is built, or says where it is not as it has to be and whose fault that is.
-func (a *Admission) posted(p *Case, change *ledger.Change, standing ledger.Standing, d interlock.Decision, now time.Time) error {
+func (w *pendingDecision) writeMessage() error {
+	a, p, change, standing, d, now := w.a, w.Case, &w.change, w.standing, w.answer.Decision, w.now
 	if p.post == nil {
 		return nil
 	}
@@ -65,4 +64,8 @@ func (a *Admission) returned(p *Case, change *ledger.Change, standing ledger.Sta
 		}
 	}
 	return a.Append(change, interlock.EventMessage, p.Requester, "agent", record)
+}
+
+func (d *pendingDecision) messageFindings() []interlock.Finding {
+	return d.post.Objects(d.a.Messages, d.under, &d.begun, d.now)
 }

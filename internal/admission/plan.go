@@ -10,7 +10,6 @@ import (
 	"interlock/internal/admission/judging"
 	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
-	"interlock/internal/impact"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
@@ -47,7 +46,7 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 		if basis := core.BasisOf(who, standing, now); basis == nil || basis.Wrong != "" || basis.Run != q.Run {
 			return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/run", "is no open run of this agent; register it, POST /v1/runs")
 		}
-		p := runs.Planning{Runs: a.Runs, Ctx: ctx, Under: under, Who: who, Steps: steps, Standing: standing, Recent: g.Recent.Actions, Now: now,
+		p := runs.Planning{Runs: a.Runs, Ctx: ctx, Under: under, Who: who, Steps: steps, Standing: standing, Recent: core.Found[ledger.RecentBody](&g, core.Key(ledger.Recent, core.RunOf(by))).Actions, Now: now,
 			Consulted: &heard}
 		change := ledger.Change{Version: standing.Version}
 		plan, err = into(&p, &change)
@@ -106,12 +105,14 @@ func into(p *runs.Planning, change *ledger.Change) (interlock.Plan, error) {
 		plan.Request = asked.ID
 		change.Writes = append(change.Writes, ledger.Rows(asked)...)
 	}
-	change.Writes = append(change.Writes, p.Runs.Judging.Judged(p.Consulted, p.Now)...)
+	change.Writes = append(change.Writes, p.Runs.Judging.JudgedRows(p.Consulted, p.Now)...)
 	return plan, p.Write(change, plan)
 }
 
-// plannedFindings is what an action's run planned against it: a step that is not next, or a plan that nobody has acknowledged.
-func plannedFindings(e *core.Evaluator, p *Case, analysis impact.Analysis, standing ledger.Standing) []interlock.Finding {
+// planFindings are what an action's run planned against it: a step that is not next, or a plan that nobody has acknowledged.
+func (d *pendingDecision) planFindings() []interlock.Finding {
+	e, p, analysis, standing := d.under, d.Case, d.analysis, d.begun
+	p.step = runs.StepOutside
 	run := standing.RunOf(p.Requester)
 	if run == "" {
 		return nil
@@ -156,6 +157,13 @@ func (a *Admission) steps(p *Case, d interlock.Decision, standing ledger.Standin
 		plan.Done++
 		p.planning = &plan
 	}
+}
+
+func (d *pendingDecision) writePlan() error {
+	if d.planning != nil {
+		d.change.Writes = append(d.change.Writes, ledger.Rows(*d.planning)...)
+	}
+	return nil
 }
 
 // planStep is what the log says of the step that an action is.

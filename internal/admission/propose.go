@@ -10,10 +10,8 @@ import (
 	"interlock"
 	"interlock/internal/admission/containment"
 	"interlock/internal/admission/core"
-	"interlock/internal/admission/governance"
 	"interlock/internal/admission/pinning"
 	"interlock/internal/auditlog"
-	"interlock/internal/impact"
 	"interlock/internal/ledger"
 )
 
@@ -80,201 +78,60 @@ func validate(p Case) error {
 	return nil
 }
 
-// decide evaluates, opens or spends what the verdict needs and commits it, again if the standing moved meanwhile. fresh is
-// the challenge it has opened, if any.
+// errUnsure keeps a decision from being recorded until its door knows where the action goes.
+var errUnsure = errors.New("the door has to make sure first where this goes")
+
+// decide makes a decision and commits it with what follows from it, again if what it was made from moved meanwhile. fresh is the
+// challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *core.Issued, err error) {
-	said, also := p.Loop, slices.Concat(alsoRead(p), recentOf(p), p.post.Refs())
-	var g core.DecisionRows
-	var last shadowed
-	who := p.Requester // as the door names it
-	if said != nil {
-		also = append(also, executionOf(who))
-		steps := a.executions.of(also[len(also)-1].Key)
+	d := &pendingDecision{Case: &p, a: a, ctx: ctx, by: p.Requester, said: p.Loop,
+		also: slices.Concat(alsoRead(p), recentOf(p), p.post.Refs())}
+	if d.said != nil {
+		execution := executionOf(d.by)
+		d.also = append(d.also, execution)
+		steps := a.executions.of(execution.Key)
 		steps.Lock()
 		defer steps.Unlock()
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
-	read := analysed(&p.under.Evaluator, &p)
-	asked, heard := a.remembered(&p, read)
-	also = append(also, heard...)
-	on := func(ctx context.Context, load core.LoadRows) (_ core.DecisionRows, err error) {
-		if g, err = a.groundBeside(ctx, load, &p, who, read, also...); err == nil {
-			err = a.extendUses(ctx, load, &g, &p, read.Impacts)
-		}
-		return g, err
-	}
-	build := func(standing ledger.Standing) (ledger.Change, error) {
-		now := a.Config.Now().UTC().Truncate(time.Microsecond) // as the event tells it
-		if err := a.know(&p, who, said, &g, standing, now); err != nil {
-			return ledger.Change{}, err
-		}
-		p.judging.Recall(asked, g.Judged, now)
-		if err := p.lookedAt(&g, standing, now); err != nil {
-			return ledger.Change{}, err
-		}
-		standing, uncounted := a.ProvenStanding(standing, p.Requester, now)
-		begun, over, err := a.continued(ctx, p, standing, now)
-		if err != nil {
-			return ledger.Change{}, err
-		}
-		if p.stop, _ = a.KilledIn(&standing, now); p.stop.Scope != "" {
-			_ = a.BothKilled(ctx) // what fails here is tried again with the next action, and this one is stopped anyway
-		}
-		p.first = firstUseOf(&p.under.Evaluator, &p, standing, read.Impacts, now)
-		made, invalid, err := a.evaluate(ctx, &p, read, begun, now)
-		if err != nil {
-			return ledger.Change{}, err
-		}
-		if invalid == nil {
-			invalid = uncounted
-		}
-		decision := made.Decision
-		last = shadowed{proposal: p.Proposal, under: p.under, made: made, at: now}
-		answer = interlock.Answer{Decision: decision}
-		p.agent, p.tree = made.snapshot.Agent, core.TreeOf(p.Requester, standing)
-		a.becomes(&p, decision, standing, over, now)
-		if left := a.left(p, standing, decision, now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
-			if answer.Unsure = p.Handover == interlock.HandoverUnsure; answer.Unsure {
-				return ledger.Change{}, errUnsure
-			}
-			answer.Gateway = true
-		}
-		answer.Uses, answer.Decided = p.takes(), now
-		shown := a.Redacted(p.Proposal)
-		change, opened, err := a.change(ctx, p, shown, standing, made, now, &answer)
-		if err == nil && opened {
-			err = a.ClearAway(ctx, &change, now)
-		}
-		if err != nil {
-			return change, err
-		}
-		if err := a.WentOn(&change, core.Besides(core.PassedBy(p.Requester, false, standing, now), answer.Request), now); err != nil {
-			return change, err
-		}
-		p.spend(&change)
-		if err := a.commitInto(&change, &p, now); err != nil {
-			return change, err
-		}
-		if err := a.watched(ctx, &p, &g, &change, standing, answer.Decision, now); err != nil {
-			return change, err
-		}
-		if err := a.insisted(ctx, &p, &change, &answer); err != nil {
-			return change, err
-		}
-		if err := a.rateLimited(&p, &change, answer.Decision, now); err != nil {
-			return change, err
-		}
-		if err := a.posted(&p, &change, standing, answer.Decision, now); err != nil {
-			return change, err
-		}
-		if over {
-			change.Spends = slices.DeleteFunc(change.Spends, func(s ledger.Spend) bool { return s.Key == p.Continues })
-		}
-		if said != nil {
-			row, err := did(g.Done, who, *said, p.Action, answer.Decision, p.under.Counters, now)
-			if err != nil {
-				return change, err
-			}
-			change.Writes = append(change.Writes, row)
-		}
-		if fresh, err = a.challenged(&change, p, shown, standing, decision, now, &answer); err != nil || invalid == nil {
-			return change, err
-		}
-		return change, a.alert(&change, p.Requester, invalid)
-	}
-	receipt, err := a.CommitOn(ctx, true, on, build)
+	d.read = analysed(&p.under.Evaluator, &p)
+	d.shown.Action = a.Redacted(p.Proposal).Action
+	var heard []ledger.Ref
+	d.question, heard = a.remembered(&p, d.read)
+	d.also = append(d.also, heard...)
+	receipt, err := a.CommitOn(ctx, true, d.load, d.collect)
 	for moved := false; ; {
 		if moved = p.objects(err) || a.healed(ctx, &p, err); !moved && !a.Consult(ctx, p.Requester, &p.judging, err) {
 			break
 		}
-		receipt, err = a.CommitOn(ctx, !moved, on, build) // after asking a judge mostly nothing has
+		receipt, err = a.CommitOn(ctx, !moved, d.load, d.collect) // after asking a judge mostly nothing has
 	}
 	if errors.Is(err, errUnsure) {
-		return answer, nil, nil
+		return d.answer, nil, nil
 	}
 	if err != nil {
 		return interlock.Answer{}, nil, err
 	}
-	if err := a.capped(ctx, &p, answer.Decision); err != nil {
+	if err := a.capped(ctx, &p, d.answer.Decision); err != nil {
 		return interlock.Answer{}, nil, err
 	}
+	answer = d.answer
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
-	a.warn(ctx, &p, receipt.Left, last.at)
+	a.warn(ctx, &p, receipt.Left, d.now)
 	a.Owing.Look(&p.judging)
-	a.pauseOver(ctx, &p, last.at)
-	a.overseeSoon(ctx, &p, last.at)
+	a.pauseOver(ctx, &p, d.now)
+	a.overseeSoon(ctx, &p, d.now)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
-	last.event, last.index = answer.Event, answer.Index
-	a.shadow.beside(last)
-	return answer, fresh, nil
+	a.shadow.beside(shadowed{proposal: p.Proposal, under: p.under, made: d.made, at: d.now, event: answer.Event, index: answer.Index})
+	return answer, d.fresh, nil
 }
 
-// evaluate decides, and decides again without an approval whose signature does not hold: the store is read by whoever can
-// write its file, so an approval is proved anew at the moment it is spent. It decides again as well if the agent has asked too
-// much to be given another question, and with what only shows once it is known what the action does: who wrote or fetched what it
-// runs, and where its values come from.
-//
-// The analysis is of the action as the door knows it. It is made once, before anything is loaded, so that a commit
-// that lost a race repeats the decision and not what is slow.
-func (a *Admission) evaluate(ctx context.Context, p *Case, analysis impact.Analysis, standing ledger.Standing,
-	now time.Time) (decision evaluation, invalid, err error) {
-	letter := p.post.Objects(a.Messages, p.under, &standing, now)
-	judge := func(limits []interlock.Finding) evaluation {
-		return judgeCase(&p.under.Evaluator, p, analysis, standing, slices.Concat(letter, p.over, p.overBudget(analysis, now), p.first.objects,
-			p.beside(analysis, standing, now), limits), now)
+// writeInvalid adds to a change the event that says an approval in the store does not hold.
+func (d *pendingDecision) writeInvalid() error {
+	invalid := d.invalid
+	if invalid == nil {
+		return nil
 	}
-	if err = a.budgets(ctx, p, standing, now); err != nil {
-		return decision, nil, err
-	}
-	if err = a.authored(ctx, p, analysis, now); err != nil {
-		return decision, nil, err
-	}
-	decision = judge(nil)
-	own, err := a.ownScripts(ctx, p, decision.Decision, now)
-	if err != nil {
-		return decision, nil, err
-	}
-	if len(own) > 0 {
-		p.View.Written = own
-		analysis = analysed(&p.under.Evaluator, p)
-		decision = judge(nil)
-	}
-	if p.View.Fetched, err = a.fetchedBefore(ctx, p, analysis, now); err != nil {
-		return decision, nil, err
-	}
-	if len(p.View.Fetched) > 0 {
-		analysis = analysed(&p.under.Evaluator, p)
-		decision = judge(nil)
-	}
-	told, err := a.told(ctx, p, decision.Decision, now)
-	if err != nil {
-		return decision, nil, err
-	}
-	if told != nil {
-		p.Origin = told
-		decision = judge(nil)
-	}
-	for decision.Approval != "" {
-		err := a.Recheck(ctx, standing.Requests[decision.Approval], standing, now)
-		if err == nil {
-			break
-		}
-		invalid = err
-		standing.Requests = without(standing.Requests, decision.Approval)
-		decision = judge(nil)
-	}
-	limits, err := a.questions(ctx, *p, standing, decision.Decision, now)
-	if err == nil && len(limits) > 0 {
-		decision = judge(limits)
-	}
-	if err == nil {
-		err = a.unheard(p, analysis, &decision.Decision, standing)
-	}
-	return decision, invalid, err
-}
-
-// alert adds to a change the event that says an approval in the store does not hold.
-func (a *Admission) alert(change *ledger.Change, r interlock.Requester, invalid error) error {
 	code, message := "approval-invalid", "an approval in the store does not count: "+core.Reason(invalid)
 	if order := (core.Unproved{}); errors.As(invalid, &order) {
 		code, message = "suppression-invalid", "a suppression in the store does not count: "
@@ -283,7 +140,7 @@ func (a *Admission) alert(change *ledger.Change, r interlock.Requester, invalid 
 		}
 		message += core.Reason(invalid)
 	}
-	return a.Raise(change, r, code, message)
+	return d.a.Raise(&d.change, d.Requester, code, message)
 }
 
 func without(requests map[string]interlock.ApprovalRequest, id string) map[string]interlock.ApprovalRequest {
@@ -296,84 +153,89 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 	return rest
 }
 
-// change is what a decision does to the store: its event, the call it answers, the request it opens or the approval it
-// spends. It fills in answer.Request.
-func (a *Admission) change(ctx context.Context, p Case, shown interlock.Proposal, standing ledger.Standing, made evaluation,
-	now time.Time, answer *interlock.Answer) (change ledger.Change, opened bool, err error) {
-	d := made.Decision
-	change = ledger.Change{Version: standing.Version}
-	handed := d.Answer.Allowed() && p.Handover.Hands(d)
-	if d.Approval != "" {
-		change.Spends = ledger.One(ledger.Request, d.Approval)
+// collect is what a decision does to the store: its event, the call it answers, the request it opens or the approval it spends, and what
+// the looks write. It fills in the answer.
+func (d *pendingDecision) collect(ledger.Standing) (ledger.Change, error) {
+	a, p, made := d.a, d.Case, d.made.Decision
+	d.opened, d.fresh, d.answer = nil, nil, interlock.Answer{Decision: made}
+	action := d.shown.Action
+	d.shown = p.Proposal
+	d.shown.Action = action
+	d.change = ledger.Change{Version: d.standing.Version}
+	if left := a.left(*p, d.standing, made, d.now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
+		if d.answer.Unsure = p.Handover == interlock.HandoverUnsure; d.answer.Unsure {
+			return ledger.Change{}, errUnsure
+		}
+		d.answer.Gateway = true
 	}
-	if d.Grant != "" && !standing.Grants[d.Grant].Unlimited() {
-		change.Spends = append(change.Spends, ledger.One(ledger.Order, d.Grant)...)
+	d.answer.Uses, d.answer.Decided = p.takes(), d.now
+	handed := made.Answer.Allowed() && p.Handover.Hands(made)
+	if !handed { // else the same question is put again by what runs it, and that is the one the yes was for
+		if made.Approval != "" {
+			d.change.Spends = ledger.One(ledger.Request, made.Approval)
+		}
+		if made.Grant != "" && !d.standing.Grants[made.Grant].Unlimited() {
+			d.change.Spends = append(d.change.Spends, ledger.One(ledger.Order, made.Grant)...)
+		}
 	}
-	if handed { // the same question is put again by what runs it, and that is the one the yes was for
-		change.Spends = nil
-	}
-	if asks(d) && !answer.Gateway {
-		id, open, err := a.request(p, shown, standing, d, now)
+	if asks(made) && !d.answer.Gateway {
+		id, opened, err := a.request(*p, d.shown, d.standing, made, d.now)
 		if err != nil {
-			return change, false, err
+			return d.change, err
 		}
-		if answer.Request = id; open != nil {
-			if err := a.SeatCouncil(ctx, open, standing.Agents); err != nil {
-				return change, false, err
+		if d.answer.Request, d.opened = id, opened; opened != nil {
+			if err := d.seatCouncil(opened); err != nil {
+				return d.change, err
 			}
-			change.Writes, opened = append(ledger.Rows(*open), p.first.asked(open)...), true
+			d.change.Writes = ledger.Rows(*opened)
 		}
 	}
-	recorded := a.RedactedDecision(d)
-	record := auditlog.DecisionRecord{Proposal: shown, Decision: recorded, Request: answer.Request, Recent: p.Recent, At: now,
-		Handed: handed, Gateway: answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, d),
-		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
-		Trust: p.under.TrustOf(p.Requester, standing, now), Pin: pinning.PinOf(standing, p.Upstream),
-		Judgments: made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: made.snapshot.Run,
-		Accountable: p.under.Accountable(p.Requester, standing)}
-	if block, blocked := core.BlockOf(standing, p.Requester); blocked {
-		record.Block = block.ID
+	if err := d.recordInto(handed); err != nil {
+		return d.change, err
 	}
-	for _, order := range core.SuppressionsOf(standing, p.Requester, now) {
+	for _, late := range []bool{false, true} {
+		for n := range looks {
+			if l := &looks[n]; l.writes != nil && l.late == late {
+				if err := l.writes(d); err != nil {
+					return d.change, err
+				}
+			}
+		}
+	}
+	return d.change, nil
+}
+
+// recordInto adds the event of the decision to its change, with what it was made from.
+func (d *pendingDecision) recordInto(handed bool) error {
+	a, p, made := d.a, d.Case, d.made.Decision
+	d.record = a.RedactedDecision(made)
+	record := auditlog.DecisionRecord{Proposal: d.shown, Decision: d.record, Request: d.answer.Request, Recent: p.Recent, At: d.now,
+		Handed: handed, Gateway: d.answer.Gateway, Uses: p.takes(), Canary: interlock.Canary(p.Proposal, made),
+		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
+		Trust: p.under.TrustOf(p.Requester, d.standing, d.now), Pin: pinning.PinOf(d.standing, p.Upstream),
+		Judgments: d.made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: d.made.snapshot.Run,
+		Accountable: p.under.Accountable(p.Requester, d.standing), Block: d.made.snapshot.Block}
+	for _, order := range d.made.snapshot.Suppressions {
 		record.Orders = append(record.Orders, order.ID)
 	}
-	for _, grant := range governance.GrantsOf(standing, p.Requester, p.under.Rules.Digest(), now) {
+	for _, grant := range d.made.snapshot.Grants {
 		record.Grants = append(record.Grants, grant.ID)
 	}
 	payload, err := record.Payload()
 	if err != nil {
-		return change, false, fmt.Errorf("encoding the decision: %w", err)
+		return fmt.Errorf("encoding the decision: %w", err)
 	}
-	draft, err := a.Draft(eventType(d), p.Requester, "agent", payload)
+	draft, err := a.Draft(eventType(made), p.Requester, "agent", payload)
 	if err != nil {
-		return change, false, err
+		return err
 	}
-	draft.Recorded = now
-	draft.Snapshots["ruleset"] = string(d.Ruleset)
-	draft.Snapshots["snapshot"] = string(d.Snapshot)
-	if made.limited, err = a.asRead(ctx, &p, now); err != nil {
-		return change, false, err
-	}
-	if err := a.keepInputs(&change, &draft, p.under.Manifest, p.Action, shown.Action, &made, recorded); err != nil {
-		return change, false, err
-	}
-	change.Events = []ledger.Draft{draft}
-	if err := a.owe(&change, &p, d, now); err != nil {
-		return change, false, err
-	}
-	if (p.Requester.Call != "" || p.Event != "") && !p.Unseen {
-		change.Writes = append(change.Writes, ledger.Rows(ledger.CallBody{Requester: p.Requester, Action: d.Action,
-			Anywhere: anywhere(p.Proposal), Events: events(p.Proposal), Decision: recorded, Request: answer.Request, Gateway: answer.Gateway,
-			At: now})...)
-	}
-	change.Writes = append(change.Writes, a.Judged(&p.judging, now)...)
-	change.Writes = append(change.Writes, remembered(&p, d, made.snapshot.Run, now)...)
-	if p.Requester.Run != "" {
-		if past, ok := p.under.Rules.Remember(p.Action.Kind, recorded, now); ok {
-			change.Writes = append(change.Writes, ledger.Rows(ledger.Past{Run: core.RunOf(p.Requester), Action: past})...)
-		}
-	}
-	return change, opened, nil
+	draft.Recorded = d.now
+	draft.Snapshots["ruleset"] = string(made.Ruleset)
+	draft.Snapshots["snapshot"] = string(made.Snapshot)
+	d.made.limited = d.asRead()
+	err = a.keepInputs(&d.change, &draft, p.under.Manifest, p.Action, d.shown.Action, &d.made, d.record)
+	d.change.Events = []ledger.Draft{draft}
+	return err
 }
 
 // eventType names the event after what the verdict does, as MACE does: blocks and reviews have names of their own.

@@ -17,28 +17,39 @@ func asks(d interlock.Decision) bool {
 	return d.Verdict == interlock.Ask && d.Mode == interlock.Enforcing && d.Approval == "" && d.Grant == ""
 }
 
+// asksAnew reports whether a decision puts a question that does not wait already. A paused agent opens no further ones.
+func (d *pendingDecision) asksAnew() bool {
+	return asks(d.made.Decision) && (d.Loop == nil || d.Loop.Verifying == "") && joined(d.Requester, d.standing, d.made.Decision, d.now) == ""
+}
+
+// countQuestions counts those that an agent has put lately which is about to put another.
+func (d *pendingDecision) countQuestions(ctx context.Context) (err error) {
+	if most := d.a.Config.MaxQuestions; most > 0 && d.asksAnew() {
+		d.asked, err = d.a.Config.Store.Count(ctx, core.Under(ledger.Request, ledger.By(d.Requester.Agent, d.Requester.Principal)),
+			ledger.From(d.now.Add(-asksWithin).UnixNano()+1, most))
+	}
+	return err
+}
+
 // questions objects to one more question of an agent that has asked its operators more than they can think about: people who
 // are asked too often say yes. The same question asked again joins the one that waits and is no new one.
-func (a *Admission) questions(ctx context.Context, p Case, standing ledger.Standing, d interlock.Decision,
-	now time.Time) ([]interlock.Finding, error) {
-	if a.Config.MaxQuestions <= 0 || !asks(d) || p.Loop != nil && p.Loop.Verifying != "" || joined(p.Requester, standing, d, now) != "" {
-		return nil, nil
+func (d *pendingDecision) questions() []interlock.Finding {
+	if d.a.Config.MaxQuestions <= 0 || !d.asksAnew() {
+		return nil
 	}
 	waiting := 0
-	for _, r := range standing.Requests {
-		if r.Status == interlock.RequestPending && now.Before(r.Expires) && r.Requester.Agent == p.Requester.Agent &&
-			r.Requester.Principal == p.Requester.Principal {
+	for _, r := range d.standing.Requests {
+		if r.Status == interlock.RequestPending && d.now.Before(r.Expires) && r.Requester.Agent == d.Requester.Agent &&
+			r.Requester.Principal == d.Requester.Principal {
 			waiting++
 		}
 	}
-	asked, err := a.Config.Store.Count(ctx, core.Under(ledger.Request, ledger.By(p.Requester.Agent, p.Requester.Principal)),
-		ledger.From(now.Add(-asksWithin).UnixNano()+1, a.Config.MaxQuestions))
-	if err != nil || max(waiting, asked) < a.Config.MaxQuestions {
-		return nil, err
+	if max(waiting, d.asked) < d.a.Config.MaxQuestions {
+		return nil
 	}
 	return []interlock.Finding{{Gate: "limit", Rule: "limit.questions", Layer: 3, Verdict: interlock.Deny,
 		Reason:     "this agent has put as many questions to its operators as they are given within an hour",
-		Suggestion: "go on with what needs no answer, or wait"}}, nil
+		Suggestion: "go on with what needs no answer, or wait"}}
 }
 
 // joined finds the pending request that asks exactly this already; of several, which only two processes at once can make,

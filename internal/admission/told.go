@@ -1,9 +1,6 @@
 package admission
 
 import (
-	"context"
-	"time"
-
 	"interlock"
 	"interlock/internal/admission/core"
 	"interlock/internal/admission/runs"
@@ -11,18 +8,20 @@ import (
 	"interlock/internal/origin"
 )
 
-// told is where the values of an action come from, by what was heard of its run through any process. It is only looked for
-// where that may matter to a decision that was made without.
-func (a *Admission) told(ctx context.Context, p *Case, d interlock.Decision,
-	now time.Time) (*interlock.Origin, error) {
-	if p.Requester.Run == "" || !runs.Outward(p.Action, d) {
-		return nil, nil
+// heardRefs names what an action's run has heard, where it may matter where its values come from.
+func (d *pendingDecision) heardRefs() []ledger.Ref {
+	if d.Requester.Run == "" || !runs.Outward(d.Action, d.impacts()) {
+		return nil
 	}
-	run := core.RunOf(p.Requester)
-	rows, _, err := a.Config.Store.Recall(ctx, core.Key(ledger.Heard, run))
-	if err != nil || len(rows) == 0 {
-		return nil, err
+	return []ledger.Ref{core.Key(ledger.Heard, core.RunOf(d.Requester))}
+}
+
+// told is where the values of an action come from, by what was heard of its run through any process.
+func (d *pendingDecision) told() *interlock.Origin {
+	for _, ref := range d.heardRefs() {
+		if heard := core.Found[ledger.HeardBody](&d.ground, ref); heard.Run != "" {
+			return origin.Of(heard.Heard, heard.Run, d.Action, d.now)
+		}
 	}
-	heard, _ := rows[0].Value.(ledger.HeardBody)
-	return origin.Of(heard.Heard, run, p.Action, now), nil
+	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
-	"interlock/internal/impact"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
 )
@@ -267,43 +266,37 @@ type budgeted struct {
 	back   time.Time
 }
 
-// budgets finds how much is used of the budgets that an action's agent works on. What this process knows is enough: reports come after
-// what they tell of.
-func (a *Admission) budgets(ctx context.Context, p *Case, standing ledger.Standing, now time.Time) error {
-	p.spent = nil
-	if len(p.under.Rules.AllBudgets()) == 0 {
+// budgets are those that an action's agent works on, and how much is used of them as far as that was looked at. What this process knows
+// is enough: reports come after what they tell of.
+func (d *pendingDecision) budgets() (spent []budgeted) {
+	if len(d.under.Rules.AllBudgets()) == 0 {
 		return nil
 	}
-	agent := core.AgentOf(p.Requester, standing)
-	var refs []ledger.Ref
-	for _, b := range p.under.Rules.Budgets(p.under.Profile, &agent) {
-		taken := b.Taken(core.Owned(p.Requester, standing), &agent, 0)
-		p.spent = append(p.spent, budgeted{budget: b, taken: taken})
-		refs = append(refs, core.Key(ledger.Usage, ledger.TakenFrom(taken)))
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	rows, _, err := a.Config.Store.Recall(ctx, refs...)
-	if err != nil {
-		return err
-	}
-	for n := range p.spent {
-		s := &p.spent[n]
-		for _, row := range rows {
-			if body, is := row.Value.(ledger.UsageBody); is && row.Key == refs[n].Key {
-				s.used = min(body.Used(s.taken.Window, now), ruleset.MaxMost)
-				s.back = body.Back(ledger.Spend{Take: 1, Room: s.budget.Most, Window: s.taken.Window}, now)
-			}
+	agent := core.AgentOf(d.Requester, d.ground.Standing)
+	for _, b := range d.under.Rules.Budgets(d.under.Profile, &agent) {
+		s := budgeted{budget: b, taken: b.Taken(d.Requester, &agent, 0)}
+		if body := core.Found[ledger.UsageBody](&d.ground, s.ref()); body.Key != "" {
+			s.used = min(body.Used(s.taken.Window, d.now), ruleset.MaxMost)
+			s.back = body.Back(ledger.Spend{Take: 1, Room: b.Most, Window: s.taken.Window}, d.now)
 		}
+		spent = append(spent, s)
 	}
-	return nil
+	return spent
 }
 
-// overBudget is what budgets object to an action.
-func (p *Case) overBudget(analysis impact.Analysis, now time.Time) (found []interlock.Finding) {
-	for _, s := range p.spent {
-		if f, objects := gate.OverBudget(s.budget, s.used, core.Changes(analysis.Impacts), waitFor(s.back, now)); objects {
+func (s budgeted) ref() ledger.Ref { return core.Key(ledger.Usage, ledger.TakenFrom(s.taken)) }
+
+func (d *pendingDecision) budgetRefs() (refs []ledger.Ref) {
+	for _, s := range d.budgets() {
+		refs = append(refs, s.ref())
+	}
+	return refs
+}
+
+// budgetFindings are what budgets object to an action.
+func (d *pendingDecision) budgetFindings() (found []interlock.Finding) {
+	for _, s := range d.spent {
+		if f, objects := gate.OverBudget(s.budget, s.used, core.Changes(d.analysis.Impacts), waitFor(s.back, d.now)); objects {
 			found = append(found, f)
 		}
 	}

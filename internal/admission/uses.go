@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -59,7 +58,8 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 			u.Room = ruleset.MaxMost // and a human has said yes to more
 		}
 		u.Objects = func(met *ledger.Met) interlock.Finding {
-			row, back := limited(u, met.Row, now)
+			body, _ := met.Row.Value.(ledger.UsageBody)
+			row, back := limited(u, body, now)
 			row.Met, row.Back = true, back
 			p.limited = append(p.limited, row)
 			return gate.NoRoom(l, u.Escalates, waitFor(back, now))
@@ -77,48 +77,40 @@ func waitFor(back, now time.Time) time.Duration {
 }
 
 // limited is what one row of a limit holds, and when there is room in it for a use.
-func limited(u core.Use, row ledger.Row, now time.Time) (auditlog.Limited, time.Time) {
-	body, _ := row.Value.(ledger.UsageBody)
+func limited(u core.Use, body ledger.UsageBody, now time.Time) (auditlog.Limited, time.Time) {
 	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)}, body.Back(u.Spend, now)
 }
 
-// asRead is what a decision found of the rows that it takes from, beside those that had no room.
-func (a *Admission) asRead(ctx context.Context, p *Case, now time.Time) ([]auditlog.Limited, error) {
-	rows := slices.Concat(p.limited, p.asSpent())
-	var refs []ledger.Ref
-	for _, u := range p.using {
+func (d *pendingDecision) limitFindings() []interlock.Finding { return d.Case.over }
+
+// limitRefs names the rows that a decision takes from.
+func (d *pendingDecision) limitRefs() (refs []ledger.Ref) {
+	for _, u := range d.using {
 		if u.Limit != nil {
 			refs = append(refs, ledger.Ref{Kind: u.Kind, Key: u.Key})
 		}
 	}
-	if len(refs) == 0 {
-		return rows, nil
-	}
-	known, _, err := a.Config.Store.Recall(ctx, refs...)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range p.using {
-		if u.Limit == nil {
-			continue
-		}
-		have := ledger.Row{}
-		for _, row := range known {
-			if row.Key == u.Key {
-				have = row
-			}
-		}
-		one, _ := limited(u, have, now)
-		rows = append(rows[:len(rows):len(rows)], one)
-	}
-	return rows, nil
+	return refs
 }
 
-// spend adds to a change what the decision uses up.
-func (p *Case) spend(change *ledger.Change) {
-	for _, u := range p.using {
-		change.Spends = append(change.Spends, u.Spend)
+// asRead is what a decision found of the rows that it takes from, beside those that had no room.
+func (d *pendingDecision) asRead() []auditlog.Limited {
+	rows := slices.Concat(d.limited, d.asSpent())
+	for _, u := range d.using {
+		if u.Limit != nil {
+			one, _ := limited(u, core.Found[ledger.UsageBody](&d.ground, ledger.Ref{Kind: u.Kind, Key: u.Key}), d.now)
+			rows = append(rows, one)
+		}
 	}
+	return rows
+}
+
+// spendLimits adds to a change what the decision uses up.
+func (d *pendingDecision) spendLimits() error {
+	for _, u := range d.using {
+		d.change.Spends = append(d.change.Spends, u.Spend)
+	}
+	return nil
 }
 
 // takes is what the decision takes from limits.

@@ -6,6 +6,8 @@ import (
 
 	"interlock"
 	"interlock/internal/admission/core"
+	"interlock/internal/impact"
+	"interlock/internal/ledger"
 )
 
 // Weigh decides one action without recording it, for a door that only watches: it does so in modes that enforce nothing, and
@@ -30,9 +32,9 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	if err != nil || core.InOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}
-	p.Failed = a.failuresOf(p, p.Requester, ground.Failed)
+	p.Failed = a.failuresOf(p, p.Requester, core.Found[ledger.FailedBody](&ground, failedOf(p.Requester)))
 	p.Requester = core.Owned(p.Requester, standing)
-	p.Recent = p.under.Rules.Recent(ground.Recent.Actions, now)
+	p.Recent = p.under.Rules.Recent(core.Found[ledger.RecentBody](&ground, core.Key(ledger.Recent, core.RunOf(p.Requester))).Actions, now)
 	p.stop, _ = a.KilledIn(&standing, now)
 	decision := Decide(&p.under.Evaluator, &p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
@@ -42,8 +44,10 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	if agent := core.AgentOf(p.Requester, standing); len(p.under.Rules.Charges(p.under.Profile, &agent, p.Action.Kind, decision.Impacts)) > 0 {
 		return interlock.Answer{}, false // a limit counts it
 	}
-	if told, err := a.told(ctx, &p, decision, now); err != nil || told != nil {
-		return interlock.Answer{}, false // where its values come from may be objected to
+	if d := (&pendingDecision{Case: &p, a: a, analysis: impact.Analysis{Impacts: decision.Impacts}, now: now}); len(d.heardRefs()) > 0 {
+		if d.ground.Rows, _, err = a.Config.Store.Recall(ctx, d.heardRefs()...); err != nil || d.told() != nil {
+			return interlock.Answer{}, false // where its values come from may be objected to
+		}
 	}
 	read := p.Read != nil || p.under.Rules.Typed() // it matters who wrote what
 	if read && len(targets(decision.Impacts, interlock.ImpactWrite))+len(targets(decision.Impacts, interlock.ImpactExecute)) > 0 ||

@@ -1,12 +1,10 @@
 package admission
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
 	"strings"
-	"time"
 
 	"interlock"
 	"interlock/internal/admission/core"
@@ -41,46 +39,31 @@ func wrote(p *Case, d interlock.Decision) (keys []string) {
 	return slices.Compact(keys)
 }
 
-// ownScripts returns the files an action would run that this agent wrote lately in this workspace, whatever run it was in.
-func (a *Admission) ownScripts(ctx context.Context, p *Case, d interlock.Decision,
-	now time.Time) ([]string, error) {
-	if p.Read == nil || len(p.View.Written) > 0 {
-		return nil, nil
+// ownRefs names what is known of the files that an action would run. They are looked for where the door reads them, and once.
+func (d *pendingDecision) ownRefs() (refs []ledger.Ref) {
+	if d.Read == nil || len(d.View.Written) > 0 {
+		return nil
 	}
-	paths := targets(d.Impacts, interlock.ImpactExecute)
-	if len(paths) == 0 {
-		return nil, nil
+	for _, path := range targets(d.impacts(), interlock.ImpactExecute) {
+		refs = append(refs, core.Key(ledger.Written, writtenKey(d.Case, path)))
 	}
-	keys := make([]string, len(paths))
-	for n, path := range paths {
-		keys[n] = writtenKey(p, path)
-	}
-	known, err := a.written(ctx, keys, now)
-	if err != nil || len(known) == 0 {
-		return nil, err
-	}
-	var own []string
-	for n, path := range paths {
-		if slices.Contains(known, keys[n]) {
-			own = append(own, path)
-		}
-	}
-	return own, nil
+	return refs
 }
 
-// written returns those of the keys under which something was written within [interlock.WrittenWindow].
-func (a *Admission) written(ctx context.Context, keys []string, now time.Time) (found []string, err error) {
-	refs := make([]ledger.Ref, len(keys))
-	for n := range keys {
-		refs[n] = core.Key(ledger.Written, keys[n])
-	}
-	rows, _, err := a.Config.Store.Load(ctx, refs...)
-	for _, row := range rows {
-		if w, ok := row.Value.(ledger.WrittenBody); ok && now.Sub(w.At) <= interlock.WrittenWindow {
-			found = append(found, w.File)
+// ownScripts returns the files an action would run that this agent wrote lately in this workspace, whatever run it was in.
+func (d *pendingDecision) ownScripts() (own []string) {
+	for n, ref := range d.ownRefs() {
+		if d.writtenLately(ref) {
+			own = append(own, targets(d.impacts(), interlock.ImpactExecute)[n])
 		}
 	}
-	return found, err
+	return own
+}
+
+// writtenLately reports whether something was written within [interlock.WrittenWindow].
+func (d *pendingDecision) writtenLately(ref ledger.Ref) bool {
+	w := core.Found[ledger.WrittenBody](&d.ground, ref)
+	return w.File != "" && d.now.Sub(w.At) <= interlock.WrittenWindow
 }
 
 // targets are the files, each once, that impacts of a kind name.

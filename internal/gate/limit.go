@@ -15,7 +15,7 @@ func Limit(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock
 	for _, c := range rules.Charges(snapshot.Profile, &snapshot.Agent, action.Kind, analysis.Impacts) {
 		object := func(verdict interlock.Verdict, impacts []int, reason string) {
 			if len(impacts) > 0 {
-				out = append(out, interlock.Finding{Gate: nameLimit, Rule: "limit." + c.Limit.ID, Layer: 3, Verdict: verdict, Reason: reason,
+				out = append(out, interlock.Finding{Gate: NameLimit, Rule: "limit." + c.Limit.ID, Layer: 3, Verdict: verdict, Reason: reason,
 					Impacts: impacts})
 			}
 		}
@@ -27,11 +27,11 @@ func Limit(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock
 	return out
 }
 
-const nameLimit = "limit"
+const NameLimit = "limit"
 
 // NoRoom is what a limit objects to an action that it has no room for. For how long that is so is said where time brings room back.
 func NoRoom(l *ruleset.Limit, escalates bool, wait time.Duration) interlock.Finding {
-	f := interlock.Finding{Gate: nameLimit, Rule: "limit." + l.ID, Layer: 3, Verdict: l.Verdict,
+	f := interlock.Finding{Gate: NameLimit, Rule: "limit." + l.ID, Layer: 3, Verdict: l.Verdict,
 		Reason: "the limit " + l.ID + " has no room left for this", Suggestion: "an operator can say more about it: interlock limits"}
 	if escalates {
 		f.Verdict = interlock.Ask

@@ -34,11 +34,22 @@ const (
 	CauseFailure    Cause = "failure"    // no decision could be made or recorded
 )
 
+// A Source says who makes a gate's findings.
+type Source string
+
+// The sources.
+const (
+	FromCheck  Source = ""       // its Check does
+	FromEngine Source = "engine" // deciding does, from what other gates have found, or where nothing can be decided
+	FromLooks  Source = "looks"  // a row of admission's looks does, from what is known beside the action
+)
+
 // A Row is one gate and everything that anybody asks of it. A new gate is a file with its check, a row here, its vectors
 // and its clause; nothing else compares gates by name.
 type Row struct {
 	Name  string // in findings and in the log, so it never changes
-	Check Gate   // nil: its findings come from outside of this package
+	Check Gate   // nil: others find for it
+	From  Source // who else does
 	About About
 
 	Suppressible bool // an operator's order may keep its rules silent, if the rule itself allows it
@@ -65,13 +76,13 @@ type Table []Row
 func Gates() Table { return rows }
 
 var rows = Table{
-	{Name: "engine", Cause: CauseInput},
-	{Name: NameKill, Forbids: true}, // admission finds it: needs the hold on everything
+	{Name: "engine", From: FromEngine, Cause: CauseInput},
+	{Name: NameKill, From: FromLooks, Forbids: true},
 	{Name: "standing", Check: Standing, Forbids: true},
-	{Name: "hold", Held: true, Cause: CauseFailure}, // admission finds it, and the next two: they need rows of the kind hold
-	{Name: "phase", Held: true, Each: true},
-	{Name: "breaker", Held: true},
-	{Name: "context", About: AboutRun, Each: true}, // likewise: it needs what observers told
+	{Name: "hold", From: FromLooks, Held: true, Cause: CauseFailure},
+	{Name: "phase", From: FromLooks, Held: true, Each: true},
+	{Name: "breaker", From: FromLooks, Held: true},
+	{Name: "context", From: FromLooks, About: AboutRun, Each: true},
 	{Name: "self", Check: Self, Forbids: true, Counts: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
 	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Counts: true, Part: Operation},
@@ -81,28 +92,28 @@ var rows = Table{
 	{Name: "scope", Check: Scope, Counts: true},
 	{Name: "type", Check: Type, Counts: true},
 	{Name: "cedar", Check: Cedar, Counts: true},
-	{Name: NameMessage, Each: true, Counts: true}, // admission finds it, and the next: they look at what is sent
-	{Name: NameDelivery, Each: true},
+	{Name: NameMessage, From: FromLooks, Each: true, Counts: true},
+	{Name: NameDelivery, From: FromLooks, Each: true},
 	{Name: "danger", Check: Danger, About: AboutAction, Repeats: true, Counts: true, Part: Operation},
 	{Name: "unknown", Check: Unknown, About: AboutAction, Part: Input},
 	{Name: "profile", Check: Profile, About: AboutAction, Suppressible: true, Ranges: true, Repeats: true, Base: true, Counts: true},
 	{Name: nameClass, Check: Class, About: AboutAction, Each: true, Ranges: true},
-	{Name: NameFirstUse, Each: true}, // admission finds it: needs what agents of the type have used
+	{Name: NameFirstUse, From: FromLooks, Each: true},
 	{Name: "risk", Check: Risk, About: AboutAction, Steps: true},
 	{Name: "escalation", Check: Escalation, About: AboutRun, Steps: true},
 	{Name: "loop", Check: Loop, About: AboutRun, Forbids: true, Patterns: true, Steps: true},
 	{Name: "pause", Check: Pause, About: AboutRun, Steps: true, Waits: true},
 	{Name: "cooldown", Check: Cooldown, About: AboutRun},
-	{Name: NameAdmission, Cause: CauseFailure},
-	{Name: "dry-run"},
-	{Name: "commit", About: AboutRun, Each: true}, // admission finds these three: they need rows of what was decided, planned and done
-	{Name: "plan", About: AboutRun, Each: true},
-	{Name: "first", Each: true},
-	{Name: NameJudge, Counts: true}, // it comes after all that may deny: see Judged
-	{Name: nameLimit, Check: Limit, Each: true},
-	{Name: NameBudget, Each: true}, // admission finds it: needs what was reported as used
-	{Name: "sandbox"},
-	{Name: "suppression"},
+	{Name: NameAdmission, From: FromEngine, Cause: CauseFailure},
+	{Name: "dry-run", From: FromEngine},
+	{Name: "commit", From: FromLooks, About: AboutRun, Each: true},
+	{Name: "plan", From: FromLooks, About: AboutRun, Each: true},
+	{Name: "first", From: FromLooks, Each: true},
+	{Name: NameJudge, From: FromEngine, Counts: true}, // it comes after all that may deny: see Judged
+	{Name: NameLimit, Check: Limit, From: FromLooks, Each: true},
+	{Name: NameBudget, From: FromLooks, Each: true},
+	{Name: "sandbox", From: FromEngine},
+	{Name: "suppression", From: FromEngine},
 }
 
 // NameAdmission is the gate of what is refused before or beside a decision: bad input, a store that fails.

@@ -192,7 +192,7 @@ func (a *Containment) HealDue(ctx context.Context, now time.Time) (recorded int,
 		_, err := a.CommitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
 			change := ledger.Change{Version: standing.Version}
 			m := a.Moving(ctx, &change, standing, now)
-			if !m.heal(due.Name(), g.Alive) {
+			if !m.heal(due.Name(), core.Found[ledger.AliveBody](&g, core.Key(ledger.Alive, lost))) {
 				return change, core.ErrUnchanged
 			}
 			err := m.Done(interlock.Requester{Agent: "interlock"})

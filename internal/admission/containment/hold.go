@@ -14,24 +14,7 @@ import (
 // maxHeld is how many holds one finding makes: what is broken in more places than that is held by the first of them.
 const maxHeld = 20
 
-// Held objects to every action where a hold is on what it is decided under. Nothing lowers a denial of layer 1.
-func Held(standing ledger.Standing) (found []interlock.Finding) {
-	if len(standing.Others) == 0 {
-		return nil
-	}
-	for _, h := range standing.Holds() {
-		if h.Scope != ledger.HoldRuleset && h.Scope != ledger.HoldManifest {
-			continue
-		}
-		found = append(found, interlock.Finding{Gate: "hold", Rule: "hold." + string(h.Scope), Layer: 1, Verdict: interlock.Deny,
-			Reason: string(h.Cause) + ": nothing is decided under the " + heldWhat(h.Scope) + " in force until an admin clears the hold " +
-				h.Name(),
-			Suggestion: "tell an operator: `interlock hold list` says what was found, `interlock hold clear` ends it"})
-	}
-	return found
-}
-
-func heldWhat(scope ledger.HoldScope) string {
+func HeldWhat(scope ledger.HoldScope) string {
 	switch scope {
 	case ledger.HoldRuleset:
 		return "ruleset"

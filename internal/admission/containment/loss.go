@@ -73,7 +73,8 @@ func (a *Containment) degraded(ctx context.Context, agent string, t *ruleset.Typ
 	}
 	_, err := a.CommitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
-		if g.Alive.At.IsZero() || g.Alive.Lost {
+		alive := core.Found[ledger.AliveBody](&g, core.Key(ledger.Alive, agent))
+		if alive.At.IsZero() || alive.Lost {
 			return change, core.ErrUnchanged
 		}
 		record, err := a.lossOf(ctx, agent, t, why)
@@ -81,8 +82,8 @@ func (a *Containment) degraded(ctx context.Context, agent string, t *ruleset.Typ
 			return change, err
 		}
 		record.Did = "degraded"
-		g.Alive.Lost = true
-		change.Writes = []ledger.Row{{Kind: ledger.Alive, Key: agent, Value: g.Alive}}
+		alive.Lost = true
+		change.Writes = []ledger.Row{{Kind: ledger.Alive, Key: agent, Value: alive}}
 		return change, a.Append(&change, interlock.EventLost, interlock.Requester{Agent: "interlock"}, "system", record)
 	})
 	if errors.Is(err, core.ErrUnchanged) {

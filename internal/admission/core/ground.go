@@ -8,19 +8,31 @@ import (
 	"interlock/internal/ledger"
 )
 
-// A DecisionRows is what a change is computed from: those rows of what stands that it needs, and what was read for them.
+// A DecisionRows is what a change is computed from: those rows of the ledger that it needs, and the standing that they make.
 type DecisionRows struct {
 	ledger.Standing
-	Reads  []ledger.Ref
-	Done   ledger.Done       // of the run that was named, if one was
-	Failed ledger.FailedBody // of the agent, where a gateway carries out what it wants
-	Recent ledger.RecentBody // what the run did a moment ago, where rules ask for it
+	Reads []ledger.Ref
+	Rows  []ledger.Row
+}
 
-	Tallies []ledger.TallyBody  // how much the agent and its type were decided lately, where breakers count
-	Named   []interlock.Run     // every run that was read, those that have ended too
-	Alive   ledger.AliveBody    // when the agent was heard last that a run is delegated to
-	Judged  ledger.JudgedBody   // what judges said of the action before
-	Context []ledger.SignalBody // what observers told of how full the run's context is
+// All are the values of one type among the rows of a ground, as they were read.
+func All[T any](g *DecisionRows) (values []T) {
+	for n := range g.Rows {
+		if v, is := g.Rows[n].Value.(T); is {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// Found is the value of a row of a ground by its key; the zero value where there is none.
+func Found[T any](g *DecisionRows, ref ledger.Ref) (value T) {
+	for n := range g.Rows {
+		if r := &g.Rows[n]; r.Key == ref.Key && r.Kind == ref.Kind {
+			value, _ = r.Value.(T)
+		}
+	}
+	return value
 }
 
 // A LoadRows loads rows: [Store].Load or [Store].Recall.
@@ -114,27 +126,10 @@ func (a *Core) Extend(ctx context.Context, load LoadRows, g *DecisionRows, opera
 	if g.Version == 0 || version < g.Version { // a row may be newer than its version, never older
 		g.Version = version
 	}
+	g.Rows = append(g.Rows, rows...)
 	for _, row := range rows {
 		if err := a.book.Into(row, &g.Standing); err != nil {
 			return err
-		}
-		switch v := row.Value.(type) {
-		case ledger.Done:
-			g.Done = v
-		case ledger.FailedBody:
-			g.Failed = v
-		case ledger.RecentBody:
-			g.Recent = v
-		case ledger.TallyBody:
-			g.Tallies = append(g.Tallies, v)
-		case interlock.Run:
-			g.Named = append(g.Named, v)
-		case ledger.AliveBody:
-			g.Alive = v
-		case ledger.JudgedBody:
-			g.Judged = v
-		case ledger.SignalBody:
-			g.Context = append(g.Context, v)
 		}
 		if ref := Key(row.Kind, row.Key); !slices.Contains(refs, ref) {
 			g.Reads = append(g.Reads, ref) // so that it is noticed when it stands under its mark no longer

@@ -14,6 +14,47 @@ import (
 	"interlock/internal/ruleset"
 )
 
+func Changes(impacts []interlock.Impact) bool {
+	for i := range impacts {
+		if impacts[i].Reversibility != interlock.Readonly {
+			return true
+		}
+	}
+	return false
+}
+
+// holdable names the holds that would keep this process from deciding: those on the ruleset and on the snapshots in force.
+func (a *Core) holdable() []ledger.Ref {
+	now := a.Active.Load()
+	refs := []ledger.Ref{KillRef(), Key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest())))}
+	if now.Manifest != "" {
+		refs = append(refs, Key(ledger.Hold, ledger.HoldName(ledger.HoldManifest, string(now.Manifest))))
+	}
+	return refs
+}
+
+// KillRef is the row.
+func KillRef() ledger.Ref { return Key(ledger.Hold, ledger.KillName) }
+
+// runsOver names the runs that an action is part of: the one its requester names, the one that is bound to that, and those it was
+// delegated by.
+func runsOver(r interlock.Requester, standing ledger.Standing) (list Names) {
+	list.Add(r.Run)
+	id := standing.RunOf(r)
+	list.Add(id)
+	if run, open := standing.Run(r.Agent, id); open {
+		for _, by := range run.Chain[:min(len(run.Chain), ruleset.MaxDepth)] {
+			list.Add(by.Run)
+		}
+	}
+	return list
+}
+
+// heldAsRun reports whether a hold is on one of some runs.
+func heldAsRun(h *ledger.HoldBody, runs Names) bool {
+	return h.Scope == ledger.HoldRun && slices.Contains(runs, h.Key)
+}
+
 // overRefs names the holds over a requester and what counts towards them, as far as the requester itself says who it is: by marks that
 // hold few rows each, however many agents are held. Whoever knows more runs that an action is part of names them the same way.
 func (a *Core) overRefs(r interlock.Requester) []ledger.Ref {
@@ -101,40 +142,6 @@ func ActOf(r interlock.Requester, analysis impact.Analysis) phase.Act {
 		})}
 }
 
-// Phased is what the holds over a requester object to an action. Of one that stands in and has read for long enough nobody is asked
-// where the system is in alternate for that one loss, and nothing else.
-func Phased(over []ledger.HoldBody, act phase.Act, tier int, now time.Time) (found []interlock.Finding) {
-	alone := slices.ContainsFunc(over, func(h ledger.HoldBody) bool { return h.Alone(now) })
-	for n := range over {
-		h := &over[n]
-		if h.Breaker != nil {
-			if f, objects := h.Breaker.Object(h.Key); objects {
-				found = append(found, f)
-			}
-			continue
-		}
-		if h.Name() == ledger.IntakeName {
-			found = append(found, interlock.Finding{Gate: "hold", Rule: "hold.intake", Layer: 1, Verdict: interlock.Deny,
-				Reason:     string(interlock.EventPause) + ": an admin has paused intake, and nothing new is let through",
-				Suggestion: "wait; an admin lets things go on with: interlock hold resume"})
-			continue
-		}
-		if h.Backup != nil {
-			if f, objects := phase.ObjectBackup(h.Name(), h.Since, h.Hold, act, now); objects {
-				found = append(found, f)
-			}
-			continue
-		}
-		if alone && h.Scope == ledger.HoldSystem && h.Trigger == phase.TriggerSpread && !h.Heals.IsZero() {
-			continue
-		}
-		if f, objects := phase.Object(h.Name(), string(h.Scope), h.Since, h.Hold, act, tier); objects {
-			found = append(found, f)
-		}
-	}
-	return found
-}
-
 // SinceHeld leaves out the approvals that were given before a phase was what it is, or before a given time: whoever gave them did not know of it.
 func SinceHeld(approvals []interlock.ApprovalRequest, over []ledger.HoldBody, since time.Time) []interlock.ApprovalRequest {
 	for n := range over {
@@ -150,43 +157,10 @@ func SinceHeld(approvals []interlock.ApprovalRequest, over []ledger.HoldBody, si
 	})
 }
 
-func Changes(impacts []interlock.Impact) bool {
-	for i := range impacts {
-		if impacts[i].Reversibility != interlock.Readonly {
-			return true
-		}
+// SinceGiven leaves out the approvals that were given before a time.
+func SinceGiven(approvals []interlock.ApprovalRequest, since time.Time) []interlock.ApprovalRequest {
+	if since.IsZero() {
+		return approvals
 	}
-	return false
-}
-
-// holdable names the holds that would keep this process from deciding: those on the ruleset and on the snapshots in force.
-func (a *Core) holdable() []ledger.Ref {
-	now := a.Active.Load()
-	refs := []ledger.Ref{KillRef(), Key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest())))}
-	if now.Manifest != "" {
-		refs = append(refs, Key(ledger.Hold, ledger.HoldName(ledger.HoldManifest, string(now.Manifest))))
-	}
-	return refs
-}
-
-// KillRef is the row.
-func KillRef() ledger.Ref { return Key(ledger.Hold, ledger.KillName) }
-
-// runsOver names the runs that an action is part of: the one its requester names, the one that is bound to that, and those it was
-// delegated by.
-func runsOver(r interlock.Requester, standing ledger.Standing) (list Names) {
-	list.Add(r.Run)
-	id := standing.RunOf(r)
-	list.Add(id)
-	if run, open := standing.Run(r.Agent, id); open {
-		for _, by := range run.Chain[:min(len(run.Chain), ruleset.MaxDepth)] {
-			list.Add(by.Run)
-		}
-	}
-	return list
-}
-
-// heldAsRun reports whether a hold is on one of some runs.
-func heldAsRun(h *ledger.HoldBody, runs Names) bool {
-	return h.Scope == ledger.HoldRun && slices.Contains(runs, h.Key)
+	return slices.DeleteFunc(approvals, func(r interlock.ApprovalRequest) bool { return r.Approval == nil || r.Approval.At.Before(since) })
 }

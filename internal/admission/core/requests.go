@@ -148,15 +148,6 @@ func (a *Core) Overdue(ctx context.Context, now time.Time, limit int) ([]interlo
 	return requests, err
 }
 
-// ClearAway adds to a change that opens a request the end of one that is overdue: so they don't pile up where no server does it.
-func (a *Core) ClearAway(ctx context.Context, change *ledger.Change, now time.Time) error {
-	late, err := a.Overdue(ctx, now, 1)
-	if err != nil || len(late) == 0 {
-		return err
-	}
-	return a.ExpireRequest(change, late[0], now)
-}
-
 // ExpireRequest adds to a change that a request has expired, and the event that says so.
 func (a *Core) ExpireRequest(change *ledger.Change, request interlock.ApprovalRequest, now time.Time) error {
 	payload, err := auditlog.ExpiryRecord{Request: request}.Payload()

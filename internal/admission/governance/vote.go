@@ -198,31 +198,6 @@ func (a *Governance) answerByCouncil(change *ledger.Change, r interlock.Approval
 	return nil
 }
 
-// SeatCouncil gives a question that takes the council its ballot. Where too few are in office it has none, and nobody can answer it.
-func (a *Governance) SeatCouncil(ctx context.Context, r *interlock.ApprovalRequest, agents map[string]interlock.AgentRecord) error {
-	if !r.Owes(interlock.ObligationCouncil) {
-		return nil
-	}
-	g, err := a.Ground(ctx, core.Under(ledger.Operator, ledger.All))
-	if err != nil {
-		return err
-	}
-	terms := a.Council()
-	within := slices.ContainsFunc(r.Obligations, func(o interlock.Obligation) bool { return o.Type == interlock.ObligationWithin })
-	if late := r.Created.Add(terms.Timeout); !within && r.Review == "" && r.Expires.Before(late) {
-		r.Expires = late
-	}
-	ballot, err := quorum.NewBallot(interlock.ApprovalCouncil, quorum.OfRequest(*r), terms, g.Operators, agents)
-	if err != nil {
-		return nil // it has no ballot, and waits for nobody
-	}
-	if r.Expires.Before(ballot.Closes) {
-		ballot.Closes = r.Expires
-	}
-	r.Ballot = &ballot
-	return nil
-}
-
 func readAction(o interlock.Order) []ledger.Ref {
 	return append(everybody(), core.Key(ledger.ActionRequest, o.Subject))
 }

@@ -273,7 +273,7 @@ func (a *Judging) answerOwed(ctx context.Context, o *ledger.OwedBody, j *Consult
 			return change, err
 		}
 		change.Writes = append(change.Writes, ledger.Ended(ledger.Owed, o.Event))
-		change.Writes = append(change.Writes, a.Judged(j, now)...)
+		change.Writes = append(change.Writes, a.JudgedRows(j, now)...)
 		if record.Result == auditlog.JudgedAllow {
 			return change, nil
 		}

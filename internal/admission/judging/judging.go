@@ -273,9 +273,7 @@ func heardOf(ctx context.Context, q *Inquiry, n int) (said interlock.Judgment) {
 	return said
 }
 
-// Judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models
-// change, an Allow for a while. An answer that failed is none.
-func (a *Judging) Judged(j *Consultation, now time.Time) []ledger.Row {
+func (a *Judging) JudgedRows(j *Consultation, now time.Time) []ledger.Row {
 	rows := j.settled(now)
 	if !j.fresh || len(j.Said) == 0 || slices.ContainsFunc(j.Said, func(s interlock.Judgment) bool { return s.Failure != "" }) {
 		return rows

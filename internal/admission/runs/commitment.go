@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -22,52 +21,6 @@ type Deciding struct {
 	Says    string
 	Input   interlock.Digest
 	Missing string // the argument that it would have to have, and has not
-}
-
-// CommitRefs names the rows of what an action decides.
-func CommitRefs(list []Deciding) (refs []ledger.Ref) {
-	for _, d := range list {
-		if d.Missing == "" {
-			refs = append(refs, core.Key(ledger.Commitment, d.Name))
-		}
-	}
-	return refs
-}
-
-// Reversing is what stands against what an action decides, and since when what it would reverse is as it is: a yes of before was not
-// about that.
-func Reversing(list []Deciding, standing ledger.Standing) (found []interlock.Finding, since time.Time) {
-	for _, d := range list {
-		object := func(rule string, layer int, verdict interlock.Verdict, why, instead string) {
-			found = append(found, interlock.Finding{Gate: "commit", Rule: "commit." + rule, Layer: layer, Verdict: verdict,
-				Reason: fmt.Sprintf("the commitment %s: %s", d.Rule.ID, why), Suggestion: instead})
-		}
-		if d.Missing != "" {
-			object("argument", 3, interlock.Deny, "this does not say what it decides: the argument "+d.Missing+" is missing", "")
-			continue
-		}
-		was, there := standing.Committed(d.Name)
-		if !there || was.Choice == d.Choice {
-			continue
-		}
-		switch {
-		case !was.Locked.IsZero():
-			object("locked", 2, interlock.Deny, "it was decided otherwise, went to and fro, and is locked",
-				"a person looks at it: interlock commitments unlock "+d.Name)
-		case len(was.Reversals) >= ledger.MaxReversals:
-			object("oscillation", 2, interlock.Deny, "it went to and fro already and is locked as it is",
-				"a person looks at it: interlock commitments unlock "+d.Name)
-		case d.Rule.Input != nil && was.Input != d.Input:
-		case d.Rule.Keeps():
-			object("kept", 3, interlock.Deny, "it was decided otherwise from the same, and the first choice holds", "")
-		default:
-			object("reversal", 3, interlock.Ask, "it was decided otherwise from the same, and a person says which choice holds", "")
-			if was.At.After(since) {
-				since = was.At
-			}
-		}
-	}
-	return found, since
 }
 
 // Oscillates reports whether nothing but that it would go to and fro once more keeps an action from being let through.

@@ -161,7 +161,7 @@ func (e *closing) asks(seen review, standing ledger.Standing, now time.Time) (le
 		run.Reviews[at] = one
 	}
 	e.waits = waitsFor(request.ID, seen.by)
-	change.Writes = slices.Concat(change.Writes, ledger.Rows(request), ledger.Rows(run), e.Judging.Judged(&e.heard, now))
+	change.Writes = slices.Concat(change.Writes, ledger.Rows(request), ledger.Rows(run), e.Judging.JudgedRows(&e.heard, now))
 	return change, e.Append(&change, interlock.EventRefusal, e.by, "agent", auditlog.RefusalRecord{Door: "runs",
 		Code: string(e.waits.Code), Reason: core.Reason(e.waits), Request: request.ID, Judgments: e.heard.Said})
 }
@@ -191,5 +191,5 @@ func (u *unfit) Unwrap() error { return u.error }
 
 func (e *closing) unfit(f interlock.Finding, now time.Time) error {
 	return &unfit{interlock.Errorf(interlock.CodeUnauthorized, "/result", "is not handed over: %s (%s); the run goes on", f.Reason, f.Rule),
-		e.heard.Said, e.Judging.Judged(&e.heard, now)}
+		e.heard.Said, e.Judging.JudgedRows(&e.heard, now)}
 }

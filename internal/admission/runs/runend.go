@@ -84,11 +84,12 @@ func (e *closing) read(ctx context.Context, load core.LoadRows) (_ core.Decision
 
 func (e *closing) build(standing ledger.Standing) (ledger.Change, error) {
 	e.waits = nil
-	at := slices.IndexFunc(e.g.Named, func(r interlock.Run) bool { return r.ID == e.id })
-	if at < 0 || !mayEnd(e.by.Agent, e.g.Named[at]) {
+	named := core.All[interlock.Run](&e.g)
+	at := slices.IndexFunc(named, func(r interlock.Run) bool { return r.ID == e.id })
+	if at < 0 || !mayEnd(e.by.Agent, named[at]) {
 		return ledger.Change{}, noSuchRun()
 	}
-	e.run = e.g.Named[at]
+	e.run = named[at]
 	if !e.run.Ended.IsZero() {
 		if e.run.Status == e.end.Status || e.run.Status == interlock.RunIncomplete && e.end.Status == interlock.RunCompleted {
 			return ledger.Change{}, core.ErrUnchanged
@@ -119,7 +120,7 @@ func (e *closing) build(standing ledger.Standing) (ledger.Change, error) {
 	}
 	e.run.Ended, e.run.By = now, e.by.Agent
 	change, err := e.ended(end, standing, seen)
-	change.Writes = append(change.Writes, e.Judging.Judged(&e.heard, now)...)
+	change.Writes = append(change.Writes, e.Judging.JudgedRows(&e.heard, now)...)
 	return change, err
 }
 
@@ -200,10 +201,12 @@ func fitsOutput(o *interlock.RunOutput, result json.RawMessage) error {
 func (a *Runs) groundOfEnd(ctx context.Context, load core.LoadRows, id string) (core.DecisionRows, error) {
 	g := core.DecisionRows{Reads: []ledger.Ref{core.Under(ledger.Run, ledger.RunNamed(id))}}
 	var operators core.Names
-	if err := a.Extend(ctx, load, &g, &operators, g.Reads); err != nil || len(g.Named) == 0 {
+	err := a.Extend(ctx, load, &g, &operators, g.Reads)
+	named := core.All[interlock.Run](&g)
+	if err != nil || len(named) == 0 {
 		return g, err
 	}
-	run := g.Named[0]
+	run := named[0]
 	more := []ledger.Ref{core.Under(ledger.Hold, ledger.Over(ledger.HoldRun, id)), core.Key(ledger.Run, ledger.RunKey(run.Agent, id)),
 		core.Key(ledger.Agent, run.Agent),
 		core.Key(ledger.RunCount, ledger.AgentTally(run.Agent)), core.Under(ledger.Request, ledger.Of(run.Agent, run.Principal))}

@@ -201,7 +201,7 @@ func (a *Runs) groundOfRun(ctx context.Context, load core.LoadRows, r *registeri
 
 // again is the run that the same key has registered before, whether or not it has ended.
 func (r *registering) again() (interlock.Run, bool) {
-	for _, known := range r.ground.Named {
+	for _, known := range core.All[interlock.Run](&r.ground) {
 		if known.ID == r.id {
 			return known, true
 		}
@@ -304,7 +304,8 @@ func (r *registering) typeOf(agent string, standing ledger.Standing) *ruleset.Ty
 // responsive refuses to give work to an agent that has not been heard lately, where its type says that it is to be.
 func (r *registering) responsive(standing ledger.Standing) error {
 	within := time.Duration(r.typeOf(r.to, standing).Alive)
-	if within <= 0 || !r.ground.Alive.At.IsZero() && r.now.Sub(r.ground.Alive.At) <= within {
+	alive := core.Found[ledger.AliveBody](&r.ground, core.Key(ledger.Alive, r.to))
+	if within <= 0 || !alive.At.IsZero() && r.now.Sub(alive.At) <= within {
 		return nil
 	}
 	r.silent = true

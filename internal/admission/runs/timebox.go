@@ -52,21 +52,24 @@ func (a *Runs) PauseDue(ctx context.Context, now time.Time) (paused int, err err
 func (a *Runs) pauseRun(ctx context.Context, id string, now time.Time) error {
 	var g core.DecisionRows
 	_, err := a.CommitOn(ctx, false, func(ctx context.Context, load core.LoadRows) (_ core.DecisionRows, err error) {
-		if g, err = a.groundOfEnd(ctx, load, id); err != nil || len(g.Named) == 0 {
+		g, err = a.groundOfEnd(ctx, load, id)
+		named := core.All[interlock.Run](&g)
+		if err != nil || len(named) == 0 {
 			return g, err
 		}
-		more := append(core.MoveRefs(ledger.HoldName(ledger.HoldRun, id)), core.Key(ledger.Checkpoint, ledger.RunKey(g.Named[0].Agent, id)),
-			core.Key(ledger.Tally, ledger.HoldName(ledger.HoldAgent, g.Named[0].Agent)))
+		more := append(core.MoveRefs(ledger.HoldName(ledger.HoldRun, id)), core.Key(ledger.Checkpoint, ledger.RunKey(named[0].Agent, id)),
+			core.Key(ledger.Tally, ledger.HoldName(ledger.HoldAgent, named[0].Agent)))
 		g.Reads = append(g.Reads, more...)
 		return g, a.Extend(ctx, load, &g, new(core.Names), more)
 	}, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
-		if len(g.Named) == 0 || !g.Named[0].Ended.IsZero() || !g.Named[0].Paused.IsZero() || !core.Over(g.Named[0], now) {
+		named := core.All[interlock.Run](&g)
+		if len(named) == 0 || !named[0].Ended.IsZero() || !named[0].Paused.IsZero() || !core.Over(named[0], now) {
 			return change, core.ErrUnchanged
 		}
-		run := g.Named[0]
+		run := named[0]
 		m := a.Containment.Moving(ctx, &change, standing, now)
-		m.Tallies, m.Runs = g.Tallies, []auditlog.RunState{core.StateOf(run, standing)}
+		m.Tallies, m.Runs = core.All[ledger.TallyBody](&g), []auditlog.RunState{core.StateOf(run, standing)}
 		m.Waiting = asked(run, namesOf(run, standing), standing)
 		run.Paused = m.Now
 		change.Writes = ledger.Rows(run)

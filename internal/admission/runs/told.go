@@ -65,12 +65,12 @@ func (a *Runs) hear(ctx context.Context, run string, add func(origin.Heard) (ori
 
 // Outward reports whether an action reaches anybody or anything beyond this machine, or is a call whose doing only
 // its server knows.
-func Outward(action interlock.Action, d interlock.Decision) bool {
+func Outward(action interlock.Action, impacts []interlock.Impact) bool {
 	if action.Kind == interlock.KindTool || action.Kind == interlock.KindHTTP {
 		return true
 	}
-	for n := range d.Impacts {
-		i := &d.Impacts[n]
+	for n := range impacts {
+		i := &impacts[n]
 		if gate.Act(i) != "" || i.Kind == interlock.ImpactNetwork || i.Reach == interlock.ReachExternal ||
 			i.Reach == interlock.ReachProduction {
 			return true
