@@ -15,7 +15,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 # What takes longest begins first, so that nothing long is left when one processor has no more to do.
-long="./test/harnesses ./cmd/interlock ./internal/admission ./test/clients ./test/browser ./test/docs ./internal/store/sqlite ./test/product"
+long="./test/harnesses ./cmd/interlock ./internal/admission ./internal/console ./test/clients ./test/browser ./test/docs ./internal/store/sqlite ./test/product"
 
 step() {
 	local name=$1

@@ -33,9 +33,7 @@ func drive(t *testing.T, a agent) {
 		name string
 		play func(t *testing.T, a agent)
 	}{
-		{"what is harmless runs", harmlessRuns},
-		{"what is denied does not", deniedDoesNot},
-		{"a key is not read", keyIsNotRead},
+		{"what is harmless runs and what is denied does not", harmlessRunsAndDeniedDoesNot},
 		{"where nobody can be asked an operator's yes counts once", yesCountsOnce},
 		{"what needs a sandbox runs in one", needsSandbox},
 		{"without its store nothing runs", withoutStore},
@@ -69,15 +67,6 @@ func (d *desk) work(a agent, calls ...toolCall) []string {
 	return told
 }
 
-func harmlessRuns(t *testing.T, a agent) {
-	d := newDeskWith(t, a)
-	d.work(a, a.shell("echo hello > made.txt"))
-	if content, err := os.ReadFile(d.path("made.txt")); string(content) != "hello\n" {
-		t.Fatalf("made.txt holds %q (%v)", content, err)
-	}
-	d.wantLog(a.name+": DECISION allow", a.name+": OUTCOME success")
-}
-
 // failureIsRecorded is for harnesses that tell their hooks of a command's exit status.
 func failureIsRecorded(t *testing.T, a agent) {
 	d := newDeskWith(t, a)
@@ -85,29 +74,27 @@ func failureIsRecorded(t *testing.T, a agent) {
 	d.wantLog(a.name+": DECISION allow", a.name+": OUTCOME failure")
 }
 
-// The home whose deletion is asked for is a directory of the test.
-func deniedDoesNot(t *testing.T, a agent) {
-	d := newDeskWith(t, a)
-	d.write("~/kept.txt", "mine")
-	told := d.work(a, a.shell("touch ran.txt; rm -rf "+d.home))
-	wantIn(t, told[0], "[fs.delete-root] this deletes the file system root, a home directory or a directory the system needs")
-	if d.exists("ran.txt") || !d.exists("~/kept.txt") {
-		t.Fatal("it ran")
-	}
-	d.wantLog(a.name + ": SAFETY_BLOCK_EVENT deny")
-}
-
-func keyIsNotRead(t *testing.T, a agent) {
+// In one session: starting a harness is what takes long. The home whose deletion is asked for is a directory of the test.
+func harmlessRunsAndDeniedDoesNot(t *testing.T, a agent) {
 	d := newDeskWith(t, a, "--unattended")
 	d.write("~/.ssh/id_ed25519", "not for models\n")
-	told := d.work(a, a.read(d.path("~/.ssh/id_ed25519")), a.shell("cat ~/.ssh/id_ed25519"))
-	for _, text := range told {
+	told := d.work(a, a.shell("echo hello > made.txt"), a.read(d.path("~/.ssh/id_ed25519")), a.shell("cat ~/.ssh/id_ed25519"),
+		a.shell("touch ran.txt; rm -rf "+d.home))
+	if content, err := os.ReadFile(d.path("made.txt")); string(content) != "hello\n" {
+		t.Fatalf("made.txt holds %q (%v)", content, err)
+	}
+	for _, text := range told[1:3] {
 		wantIn(t, text, "[cred.read]")
 		if strings.Contains(text, "not for models") {
 			t.Errorf("the model was told %q", text)
 		}
 	}
-	d.wantLog(a.name+": SAFETY_REVIEW_REQUEST deny", a.name+": SAFETY_REVIEW_REQUEST deny")
+	wantIn(t, told[3], "[fs.delete-root] this deletes the file system root, a home directory or a directory the system needs")
+	if d.exists("ran.txt") || !d.exists("~/.ssh/id_ed25519") {
+		t.Fatal("it ran")
+	}
+	d.wantLog(a.name+": DECISION allow", a.name+": OUTCOME success", a.name+": SAFETY_REVIEW_REQUEST deny",
+		a.name+": SAFETY_REVIEW_REQUEST deny", a.name+": SAFETY_BLOCK_EVENT deny")
 }
 
 func yesCountsOnce(t *testing.T, a agent) {
@@ -124,9 +111,8 @@ func yesCountsOnce(t *testing.T, a agent) {
 		t.Fatal("it ran unasked")
 	}
 	d.interlock("approve", requestIn(t, told[0]), "--key", key)
-	d.work(a, push)
-	told = d.work(a, push)
-	wantIn(t, told[0], "[git.force-push]")
+	told = d.work(a, push, push)
+	wantIn(t, told[1], "[git.force-push]")
 	if content, err := os.ReadFile(d.path("ran.txt")); string(content) != "ran\n" {
 		t.Fatalf("ran.txt holds %q (%v): it should have run once", content, err)
 	}

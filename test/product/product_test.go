@@ -123,7 +123,7 @@ var judges = map[string]string{
 	"test/browser":   "TestApproveAndDenyWorkWithoutScript",
 	"test/clients":   "TestGoSDK",
 	"test/docs":      "TestTheFirstScreenIsTrue",
-	"test/harnesses": "TestGemini/what_is_denied_does_not",
+	"test/harnesses": "TestGemini/what_is_harmless_runs_and_what_is_denied_does_not",
 	"test/otel":      "TestSDK",
 	"test/sdk":       "TestGoRecipe",
 	"test/system":    "TestAnotherUserCanAskAndIsWhoTheKernelSays",

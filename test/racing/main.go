@@ -43,6 +43,15 @@ func list(root fs.FS) error {
 	if err != nil {
 		return err
 	}
+	// What is below a package is tested by it, where it has no tests of its own.
+	for _, dir := range sorted(packages) {
+		if p := packages[dir]; len(p.functions) == 0 && elsewhere[dir] == "" {
+			if above := packages[path.Dir(dir)]; above != nil && dir != "." && path.Dir(dir) != "." {
+				above.starts = append(above.starts, p.starts...)
+				p.starts = nil
+			}
+		}
+	}
 	var all, some, tests []string
 	for _, dir := range sorted(packages) {
 		p := packages[dir]
