@@ -221,6 +221,10 @@ func (c *auditVerifyCommand) Run(p *program) error {
 		return err
 	}
 	walking := p.walking("verifying the log", source)
+	var inputs inputsCheck
+	if recorded, plain := source.(archive.Recording); plain && isStore { // what decisions were made from is looked at in the same reading
+		source, options.Sound = recordedSource{recorded}, inputs.entry
+	}
 	report, err := auditlog.Verify(p.ctx, watchedSource{source, walking}, key, options)
 	walking.end()
 	if err != nil {
@@ -230,7 +234,7 @@ func (c *auditVerifyCommand) Run(p *program) error {
 	var broken []ledger.HoldBody
 	said := ""
 	if report.Problem == nil && isStore {
-		if beside, err = p.beside(); err != nil {
+		if beside, err = p.beside(&inputs); err != nil {
 			return err
 		}
 		if broken, said, err = p.brokenSnapshots(); err != nil {
@@ -266,7 +270,7 @@ type besides struct {
 const maxWrong = 100
 
 // beside holds what stands beside the log against its proofs, where the log's private key is at hand.
-func (p *program) beside() (b besides, err error) {
+func (p *program) beside(inputs *inputsCheck) (b besides, err error) {
 	c, err := p.settings()
 	if err != nil {
 		return b, err
@@ -290,7 +294,7 @@ func (p *program) beside() (b besides, err error) {
 	if err := opened.CheckStanding(p.ctx, name); err != nil {
 		return b, err
 	}
-	return b, checkTexts(p.ctx, opened, name)
+	return b, checkTexts(p.ctx, opened, inputs, name)
 }
 
 // apart says which entries two histories disagree on, where a log contradicts what hooks have seen of it.

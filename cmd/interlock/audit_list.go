@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/store"
@@ -183,12 +184,39 @@ func (p *program) noteUnsound(failure string) {
 	}
 }
 
-// checkTexts names what decisions were made from that is not what its digest says: texts that many share, and inputs beside entries.
-// What is sealed only its key opens; replaying it tells.
-func checkTexts(ctx context.Context, opened *store.Store, name func(*ledger.Tampered) error) error {
-	sealed := func(text []byte) bool { return bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) }
+// An inputsCheck looks at the inputs beside each entry while the log is verified.
+type inputsCheck struct {
+	next  int64 // after the last entry that was looked at
+	wrong []*ledger.Tampered
+}
+
+// entry notes inputs that are not what the entry's event names. What is sealed only its key opens; replaying it tells.
+func (c *inputsCheck) entry(e *interlock.Entry, event *auditlog.Event) error {
+	c.next = e.Index + 1
+	if len(e.Inputs) == 0 || isSealed(e.Inputs) || event != nil && event.Snapshots["inputs"] == string(auditlog.InputsDigest(e.Inputs)) ||
+		len(c.wrong) >= maxWrong {
+		return nil
+	}
+	c.wrong = append(c.wrong, &ledger.Tampered{Table: "entries", Kind: "inputs of entry", Key: fmt.Sprint(e.Index),
+		What: "are not those that it names"})
+	return nil
+}
+
+func isSealed(text []byte) bool { return bytes.HasPrefix(text, []byte(auditlog.SealedIntro)) }
+
+// A recordedSource is a store's log that is read with its inputs.
+type recordedSource struct{ archive.Recording }
+
+// Walk calls visit for every entry in order, with its inputs.
+func (s recordedSource) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
+	return s.Recorded(ctx, 0, visit)
+}
+
+// checkTexts names what decisions were made from that is not what its digest says: texts that many share, and inputs beside entries, of
+// which those that were looked at already are not read again.
+func checkTexts(ctx context.Context, opened *store.Store, inputs *inputsCheck, name func(*ledger.Tampered) error) error {
 	err := opened.Blobs(ctx, func(blob ledger.Blob) error {
-		if sealed(blob.Text) || auditlog.BlobDigest(blob.Text) == blob.Digest {
+		if isSealed(blob.Text) || auditlog.BlobDigest(blob.Text) == blob.Digest {
 			return nil
 		}
 		return name(&ledger.Tampered{Table: "blobs", Kind: "text", Key: string(blob.Digest), What: "is another than its digest says"})
@@ -198,16 +226,19 @@ func checkTexts(ctx context.Context, opened *store.Store, name func(*ledger.Tamp
 			return err
 		}
 	}
-	return opened.Recorded(ctx, 0, func(e interlock.Entry) error {
-		if len(e.Inputs) == 0 || sealed(e.Inputs) {
-			return nil
-		}
+	err = opened.Recorded(ctx, inputs.next, func(e interlock.Entry) error {
 		event, err := auditlog.ParseEvent(e.Body)
-		if err == nil && event.Snapshots["inputs"] == string(auditlog.InputsDigest(e.Inputs)) {
-			return nil
+		if err != nil {
+			return inputs.entry(&e, nil)
 		}
-		return name(&ledger.Tampered{Table: "entries", Kind: "inputs of entry", Key: fmt.Sprint(e.Index), What: "are not those that it names"})
+		return inputs.entry(&e, &event)
 	})
+	for _, wrong := range inputs.wrong {
+		if err == nil {
+			err = name(wrong)
+		}
+	}
+	return err
 }
 
 type auditMendCommand struct {

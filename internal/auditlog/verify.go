@@ -27,6 +27,8 @@ type VerifyOptions struct {
 	Earlier [][]byte // signed checkpoints of this log kept elsewhere, e.g. in receipts: the log must contain what they cover
 	// as many entries from the beginning may have their hashes alone: what is verified is an archive that goes on from another
 	Before int64
+	// Sound is told of each entry that was found sound so far, with what its event says. Both are its own until it returns; may be nil
+	Sound func(e *interlock.Entry, event *Event) error
 }
 
 // A ProblemKind names what was done to a log.
@@ -98,6 +100,9 @@ func Verify(ctx context.Context, source Source, key *PublicKey, options VerifyOp
 			found.entry.Body, found.entry.Hashes, found.entry.Checkpoint = bytes.Clone(e.Body), bytes.Clone(e.Hashes),
 				bytes.Clone(e.Checkpoint)
 			return errFound
+		}
+		if options.Sound != nil && !Released(&e) {
+			return options.Sound(&e, &v.event)
 		}
 		return nil
 	})

@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // What a decision was made from repeats much of the event that stands beside it: the action, its impacts, what the run did
@@ -122,14 +123,19 @@ func same(a, b []byte) int {
 
 // UnpackBeside is [Unpack] for what [AppendBeside] made, with the text that it stood beside.
 func UnpackBeside(stored, beside []byte, most int) ([]byte, error) {
+	return new(Unpacker).UnpackBeside(stored, beside, most)
+}
+
+// UnpackBeside is [UnpackBeside] into the memory of the text before. What it stood beside is none that this one has unpacked.
+func (u *Unpacker) UnpackBeside(stored, beside []byte, most int) ([]byte, error) {
 	if len(stored) == 0 || stored[0] != copied {
-		return Unpack(stored, most)
+		return u.Unpack(stored, most)
 	}
-	text, err := Unpack(stored[1:], most)
+	text, err := u.Unpack(stored[1:], most)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, 2*len(text))
+	out := slices.Grow(u.beside[:0], 2*len(text))
 	for {
 		i := bytes.IndexByte(text, copyMark)
 		if i < 0 {
@@ -148,5 +154,6 @@ func UnpackBeside(stored, beside []byte, most int) ([]byte, error) {
 	if out = append(out, text...); len(out) > most {
 		return nil, tooLong(len(out), most)
 	}
+	u.beside = out
 	return out, nil
 }

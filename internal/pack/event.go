@@ -56,12 +56,22 @@ func (b *room) bare(text []byte) bool {
 	return true
 }
 
+// lastPrevious is where the last key of the hash before stands, or -1: few commas come after it.
+func lastPrevious(text []byte) int {
+	for at := bytes.LastIndexByte(text, ','); at >= 0; at = bytes.LastIndexByte(text[:at], ',') {
+		if bytes.HasPrefix(text[at:], []byte(previousKey)) {
+			return at
+		}
+	}
+	return -1
+}
+
 // complete appends an event of which the two hashes were left out, with them. An event's strings hold no quote that is not
 // escaped, so that what is looked for is found outside of them.
 func complete(out, text []byte) ([]byte, error) {
 	head, rest, found := bytes.Cut(text, []byte(contentKey+idKey))
 	payload := bytes.Index(rest, []byte(payloadKey)) + len(payloadKey)
-	previous := bytes.LastIndex(rest, []byte(previousKey))
+	previous := lastPrevious(rest)
 	if !found || payload < len(payloadKey) || previous < payload {
 		return nil, errUnreadable
 	}

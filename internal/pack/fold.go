@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"encoding/hex"
+	"slices"
 )
 
 // Half of an event is hashes in hexadecimal, in which compression finds nothing. They are written as bytes, behind one that
@@ -62,9 +63,9 @@ var digits = func() (is [256]bool) {
 	return is
 }()
 
-// unfold undoes fold, for a text within a bound in bytes.
-func unfold(folded []byte, most int) ([]byte, error) {
-	out := make([]byte, 0, len(folded)+len(folded)/2)
+// unfold undoes fold behind what is in out, which is nothing, for a text within a bound in bytes.
+func unfold(out, folded []byte, most int) ([]byte, error) {
+	out = slices.Grow(out, len(folded)+len(folded)/2)
 	long, short := next(folded, longMark, 0), next(folded, shortMark, 0)
 	for i := 0; ; {
 		at, n := long, longBytes

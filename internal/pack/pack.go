@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/s2"
@@ -70,7 +71,13 @@ var errUnreadable = errors.New("pack: what is stored is damaged")
 
 // Unpack returns the text of what [Pack] made, or an error if it is damaged or over a bound in bytes. It may return a part of
 // what it is given.
-func Unpack(stored []byte, most int) ([]byte, error) {
+func Unpack(stored []byte, most int) ([]byte, error) { return new(Unpacker).Unpack(stored, most) }
+
+// An Unpacker unpacks one text after another into the same memory: what it returns is good until it is asked again.
+type Unpacker struct{ folded, text, whole, beside []byte }
+
+// Unpack is [Unpack] into the memory of the text before.
+func (u *Unpacker) Unpack(stored []byte, most int) ([]byte, error) {
 	text := stored
 	switch {
 	case len(stored) == 0:
@@ -85,30 +92,33 @@ func Unpack(stored []byte, most int) ([]byte, error) {
 		if length > most {
 			return nil, tooLong(length, most)
 		}
-		folded, err := dictionary().Decode(nil, stored[1:])
+		folded, err := dictionary().Decode(u.folded, stored[1:])
 		if err != nil {
 			return nil, errUnreadable
 		}
-		if text, err = unfold(folded, most); err != nil {
+		u.folded = folded[:cap(folded)]
+		if text, err = unfold(u.text[:0], folded, most); err != nil {
 			return nil, err
 		}
+		u.text = text
 	case stored[0] == bare:
 		if len(stored) == 1 || stored[1] == bare || stored[1] == checked {
 			return nil, errUnreadable
 		}
-		bared, err := Unpack(stored[1:], most)
+		bared, err := u.Unpack(stored[1:], most)
 		if err != nil {
 			return nil, err
 		}
-		if text, err = complete(make([]byte, 0, len(bared)+4*longBytes), bared); err != nil {
+		if text, err = complete(slices.Grow(u.whole[:0], len(bared)+4*longBytes), bared); err != nil {
 			return nil, err
 		}
+		u.whole = text
 	case stored[0] == checked:
 		end := len(stored) - sha256.Size
 		if end <= 1 || stored[1] == checked || stored[1] == bare {
 			return nil, errUnreadable
 		}
-		return Unpack(stored[1:end], most)
+		return u.Unpack(stored[1:end], most)
 	case stored[0] != braced:
 		return nil, errUnreadable
 	}

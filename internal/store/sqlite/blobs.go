@@ -168,6 +168,7 @@ func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit fu
 // until it returns.
 func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock.Entry) error) error {
 	query := "SELECT " + entryColumns + ", inputs FROM entries WHERE idx >= ? ORDER BY idx"
+	var room unpacking
 	return walkRows(ctx, s.alone, query, []any{from}, visit, func(scan func(...any) error, e *interlock.Entry) error {
 		var kind string
 		var id, body, hashes, checkpoint, inputs sql.RawBytes
@@ -175,7 +176,7 @@ func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock
 			return err
 		}
 		e.ID, e.Type, e.Hashes, e.Checkpoint = idOf(id), interlock.EventType(kind), hashes, checkpoint
-		unpackEntry(e, body, inputs)
+		room.entry(e, body, inputs)
 		return nil
 	})
 }
@@ -192,23 +193,26 @@ func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
 		return nil, false, err
 	}
 	var e interlock.Entry
-	unpackEntry(&e, body, nil)
+	new(unpacking).entry(&e, body, nil)
 	text, err := pack.UnpackBeside(packed, e.Body, maxInputs)
 	return text, err == nil, err
 }
 
-// unpackEntry puts what is stored of an entry into it. What can't be unpacked is given as it stands: a body is no event then, and
+// An unpacking is memory that one entry after another is unpacked into.
+type unpacking struct{ body, inputs pack.Unpacker }
+
+// entry puts what is stored of an entry into it. What can't be unpacked is given as it stands: a body is no event then, and
 // whoever verifies the log names the entry that was changed; inputs are not those that the event names, and whoever replays says so
 // of this one and goes on.
-func unpackEntry(e *interlock.Entry, body, inputs []byte) {
+func (u *unpacking) entry(e *interlock.Entry, body, inputs []byte) {
 	var err error
-	if e.Body, err = pack.Unpack(body, maxBody); err != nil {
+	if e.Body, err = u.body.Unpack(body, maxBody); err != nil {
 		e.Body = body
 	}
 	if len(inputs) == 0 {
 		return
 	}
-	if e.Inputs, err = pack.UnpackBeside(inputs, e.Body, maxInputs); err != nil {
+	if e.Inputs, err = u.inputs.UnpackBeside(inputs, e.Body, maxInputs); err != nil {
 		e.Inputs = inputs
 	}
 }

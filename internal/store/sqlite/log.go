@@ -27,6 +27,7 @@ func (s *Store) Head(ctx context.Context) (ledger.Head, error) {
 // Walk calls visit for every entry in order, as stored in one snapshot of the log. The entry's bytes are the visitor's until
 // it returns. Walk holds a connection of its own, so that a long reading keeps nobody from writing.
 func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
+	var room unpacking
 	return walkRows(ctx, s.alone, "SELECT "+entryColumns+" FROM entries ORDER BY idx", nil, visit,
 		func(scan func(...any) error, e *interlock.Entry) error {
 			var kind string
@@ -35,7 +36,7 @@ func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) err
 				return err
 			}
 			e.ID, e.Type, e.Hashes, e.Checkpoint = idOf(id), interlock.EventType(kind), hashes, checkpoint
-			unpackEntry(e, body, nil)
+			room.entry(e, body, nil)
 			return nil
 		})
 }
@@ -89,7 +90,7 @@ func walk(ctx context.Context, read func(context.Context, string, func(*conn) er
 			return err
 		}
 		e.ID = idOf(id)
-		unpackEntry(e, body, nil)
+		new(unpacking).entry(e, body, nil) // the visitor keeps it
 		return nil
 	})
 }
