@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"hash/maphash"
 	"maps"
 	"time"
@@ -35,6 +36,19 @@ func Decide(e *core.Evaluator, c *Case, standing ledger.Standing, now time.Time)
 func analysed(e *core.Evaluator, c *Case) impact.Analysis {
 	view := e.View(c.Proposal)
 	return readCase(e, c, &view)
+}
+
+// analysedInTurn is analysed when it is the turn of the agent, and only as long as its answer is waited for.
+func (a *Admission) analysedInTurn(ctx context.Context, p *Case) (read impact.Analysis, err error) {
+	done, err := a.turns.Take(ctx, p.Requester.Agent, len(p.Action.Input)+len(p.Action.Arguments))
+	if err != nil {
+		return read, err
+	}
+	defer func() { done(read.Steps) }()
+	p.gone = ctx.Done()
+	read = analysed(&p.under.Evaluator, p)
+	p.gone = nil // what is read again is kept, and so has to be read whole
+	return read, ctx.Err()
 }
 
 // An evaluation is a decision with what it was made from.
@@ -107,6 +121,7 @@ type Admission struct {
 	*runs.Runs
 	*governance.Governance
 
+	turns      *core.Turns
 	executions executions
 	bases      bases
 	metering   metering
@@ -131,7 +146,7 @@ func New(c Config) (*Admission, error) {
 		return nil, err
 	}
 	a := &Admission{Core: base, Containment: &containment.Containment{Core: base}, Pins: &pinning.Pins{Core: base},
-		executions: executions{seed: maphash.MakeSeed()}}
+		turns: core.NewTurns(0), executions: executions{seed: maphash.MakeSeed()}}
 	a.Judging = judging.New(a.Containment)
 	a.Messages = &messages.Messages{Core: base, Containment: a.Containment}
 	a.Runs = &runs.Runs{Core: base, Containment: a.Containment, Judging: a.Judging}

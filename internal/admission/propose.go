@@ -47,6 +47,9 @@ func (a *Admission) propose(ctx context.Context, p Case) (answer interlock.Answe
 		return earlier
 	}
 	answer, fresh, err := a.decide(ctx, p)
+	if errors.Is(err, core.ErrManyCostly) {
+		return a.Refused(ctx, p.Proposal, err)
+	}
 	if err != nil {
 		a.Pulse.Fails(ctx, err)
 		return a.failed(p.Proposal, core.Code(err), core.Reason(err), err)
@@ -94,7 +97,9 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		defer steps.Unlock()
 	}
 	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
-	d.read = analysed(&p.under.Evaluator, &p)
+	if d.read, err = a.analysedInTurn(ctx, &p); err != nil {
+		return interlock.Answer{}, nil, err
+	}
 	d.shown.Action = a.Redacted(p.Proposal).Action
 	var heard []ledger.Ref
 	d.question, heard = a.remembered(&p, d.read)

@@ -27,12 +27,12 @@ func weighWork(e *core.Evaluator, p *Case, view *interlock.View, analysis impact
 		return analysis
 	}
 	view.Work, p.View.Work = work, work
-	return e.Analyser.Analyse(*view, p.Action)
+	return e.Analyser.AnalyseUntil(p.gone, *view, p.Action)
 }
 
 // readScripts is read without what lies in the way of the action.
 func readScripts(e *core.Evaluator, p *Case, view *interlock.View) impact.Analysis {
-	analysis := e.Analyser.Analyse(*view, p.Action)
+	analysis := e.Analyser.AnalyseUntil(p.gone, *view, p.Action)
 	if p.Read == nil {
 		return analysis
 	}
@@ -61,7 +61,7 @@ func readScripts(e *core.Evaluator, p *Case, view *interlock.View) impact.Analys
 			texts[name] = text
 		}
 		view.Scripts, p.View.Scripts = texts, texts
-		analysis = e.Analyser.Analyse(*view, p.Action)
+		analysis = e.Analyser.AnalyseUntil(p.gone, *view, p.Action)
 	}
 	p.Read = nothingMore
 	return analysis

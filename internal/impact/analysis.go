@@ -35,6 +35,8 @@ type Analysis struct {
 	Wanted []string `json:"-"`
 	// places in which something runs that may do what files there say
 	Ran []string `json:"-"`
+	// the work that reading it was charged with
+	Steps int `json:"-"`
 }
 
 // An Analyser analyses actions. It is immutable and safe for concurrent use.
@@ -61,7 +63,7 @@ func (a *Analyser) AnalyseUntil(stop <-chan struct{}, view interlock.View, actio
 // analyse is Analyse, with somebody who notes what is read if trace is given.
 func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *fact.Tracer, stop <-chan struct{}) Analysis {
 	s := a.scan(view, action, trace, stop)
-	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran}
+	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran, Steps: s.Collector.Work}
 	if action.Kind == interlock.KindHint {
 		result.Spoken = prose.Spoken(a.know, action.Input)
 	}
