@@ -64,3 +64,37 @@ func (d *pendingDecision) writeJudgments() error {
 	d.change.Writes = append(d.change.Writes, d.a.JudgedRows(&d.judging, d.now)...)
 	return nil
 }
+
+// From tier 2 on judges look at what a run puts out before it is committed outside, beside the objective that the run was registered with
+// and that nothing changes since (EC-2.5). It leaves in two ways: by an action that reaches beyond the machine, and as the result of a
+// run that nobody delegated, which ends the orchestration. What a run hands to the one that delegated it stays inside.
+
+// objective is what the run of a case is for, where its outputs are looked at. Its own words for each action are no part of it.
+func objective(p *Case, tier int, standing ledger.Standing) string {
+	if tier < judging.OutputTier {
+		return ""
+	}
+	run, _ := standing.Run(p.Requester.Agent, standing.RunOf(p.Requester))
+	return run.Task
+}
+
+// Where an operator has said so of a class of actions, a judge is heard after the action was let through, or of a share of the class
+// only (ASA 17.1, 17.2). Nothing that can't be undone for certain is: see [gate.JudgedBefore], which every decision holds it to. That it
+// was so stands in the decision's record, as what the judge did not say, with what was drawn, so that the decision is made again alike.
+
+// writeOwed adds to the change that lets an action through that its judge is owed an answer, where one is.
+func (w *pendingDecision) writeOwed() error {
+	a, p, d, now := w.a, w.Case, w.made.Decision, w.now
+	j := &p.judging
+	if j.Owes == nil || j.Owes.Key != j.Key || len(j.Said) != 1 || j.Said[0].Failure != interlock.JudgeOwed || !d.Answer.Allowed() {
+		return nil
+	}
+	by, err := a.Self()
+	if err != nil {
+		return err
+	}
+	asks := j.Owes.Asks[0]
+	w.change.Writes = append(w.change.Writes, ledger.Rows(ledger.OwedBody{Requester: p.Requester, Action: j.Owes.Action, Impacts: j.Owes.Impacts,
+		Class: asks.Class, Payload: string(asks.Payload), Judge: j.Said[0].Judge, By: by, At: now, Until: now.Add(a.Config.JudgeLater.Within)})...)
+	return nil
+}

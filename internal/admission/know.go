@@ -2,11 +2,15 @@ package admission
 
 import (
 	"context"
+	"time"
 
+	"interlock"
 	"interlock/internal/admission/containment"
 	"interlock/internal/admission/core"
 	"interlock/internal/admission/runs"
 	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
 )
 
 // complete completes a case with what was loaded: whose agent it is, what its run and others of its agent have done, where a monitored
@@ -64,4 +68,85 @@ func (d *pendingDecision) writeRecent() error {
 		d.change.Writes = append(d.change.Writes, ledger.Rows(ledger.Past{Run: core.RunOf(d.Requester), Action: past})...)
 	}
 	return nil
+}
+
+// contextFindings object to what a run does whose context is nearly full.
+func (d *pendingDecision) contextFindings() []interlock.Finding {
+	fullest := ledger.SignalBody{}
+	for _, t := range d.context {
+		if t.Kind == interlock.SignalContext && t.Agent == d.Requester.Agent && t.Value >= fullest.Value {
+			fullest = t
+		}
+	}
+	if fullest.Value >= core.ContextFull {
+		return []interlock.Finding{{Gate: "context", Rule: "context.full", Layer: 1, Verdict: interlock.Deny,
+			Reason: "nearly all of this run's context is used, so that what it was told at first may be out of its view",
+			Suggestion: "keep a checkpoint (POST /v1/runs/ID/checkpoints), begin a new context with the same system prompt and go on from " +
+				"there; it is let on once its observer tells of less"}}
+	}
+	if fullest.Value < core.ContextAsks || !core.ActOf(d.Requester, d.analysis).Changes {
+		return nil
+	}
+	kept, found := d.begun.Checkpoint(d.Requester.Agent, d.begun.RunOf(d.Requester))
+	if found && !kept.At.Before(fullest.Rotate) {
+		return nil
+	}
+	return []interlock.Finding{{Gate: "context", Rule: "context.checkpoint", Layer: 2, Verdict: interlock.Ask,
+		Reason:     "most of this run's context is used, and no checkpoint was kept since; a change now needs a person's yes",
+		Suggestion: "keep a checkpoint (POST /v1/runs/ID/checkpoints), then begin a new context with the same system prompt"}}
+}
+
+// A monitored agent that was asked about pauses (MCP-AQL 8.6.4). What it pauses for stands in the ledger, as the request itself:
+// so it binds the agent and not one of its executions, holds in every process and at every endpoint, and ends by the answer to that
+// request or with its time, whatever the agent reports meanwhile.
+
+// paused returns the request that pauses the requester of a step, if that asks about another action, and the one that asks about
+// this action or was approved and not used. An action that a human has approved passes a pause for another: it has its answer.
+//
+// A request that wants a code pauses by its challenge, which ends with its code's few minutes; waiting is that challenge, where
+// there is one.
+func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.Challenge,
+	now time.Time) (other, own string, err error) {
+	if p.Loop.Execution == "" {
+		return "", "", nil // beginning and ending executions is no step
+	}
+	action, err := strictjson.ActionDigest(p.Action)
+	if err != nil {
+		return "", "", err
+	}
+	if waiting.ID != "" && waiting.Action != action {
+		other = waiting.ID
+	}
+	approved := false
+	for id, r := range standing.Requests {
+		if !core.Pauses(r) || r.Requester.Agent != p.Requester.Agent || r.Requester.Principal != p.Requester.Principal ||
+			!now.Before(r.Expires) {
+			continue
+		}
+		// An approval that does not hold is no answer, whoever wrote the row.
+		answered := r.Status == interlock.RequestApproved &&
+			quorum.Recheck(r, standing.Operators, standing.Agents, a.Config.Verify, now) == nil
+		pending := !answered && (r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved)
+		switch {
+		case r.Action == action && answered:
+			own, approved = smaller(own, id, approved), true
+		case r.Action == action && pending && !approved:
+			own = smaller(own, id, true)
+		case r.Action != action && pending && !r.Owes(interlock.ObligationVerify):
+			other = smaller(other, id, true)
+		}
+	}
+	if approved {
+		other = ""
+	}
+	return other, own, nil
+}
+
+// smaller is the one of two ids that comes first, so that the same one is named each time; the second if the first is none or does
+// not count.
+func smaller(first, second string, counts bool) string {
+	if first == "" || !counts || second < first {
+		return second
+	}
+	return first
 }
