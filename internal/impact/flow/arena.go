@@ -80,7 +80,11 @@ func (a *arena[T]) One() *T { return &a.Room(1)[:1][0] }
 
 func (a *arena[T]) clear() {
 	for n := range min(a.piece+1, len(a.Pieces)) {
-		clear(a.Pieces[n])
+		if n < a.piece {
+			clear(a.Pieces[n])
+		} else {
+			clear(a.Pieces[n][:a.used])
+		}
 	}
 	a.piece, a.used = 0, 0
 }

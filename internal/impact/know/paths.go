@@ -56,15 +56,15 @@ type pathsDescription struct {
 // neither (anywhere); they end in / to cover a directory and all below; each component may be a glob; a leading ! takes
 // the trait away again.
 type PathTable struct {
-	root, Home, any map[string][]PathPattern // by first component
-	wild            []PathPattern            // anywhere, one component that is a glob
-	wildNames       []wildName               // of wild, in the same order
-	wildByEnd       map[byte][]PathPattern   // wild by the last letter of what they match
-	wildOpen        []PathPattern            // wild that end in a glob character
-	rootKeys        nameKeys                 // of root, in order
-	homeKeys        nameKeys                 // of home, in order
-	anyKeys         nameKeys                 // of any, in order
-	HomeKeys        []string                 // of home, in order
+	root, home, any map[string][]PathPattern  // by first component
+	wild            []PathPattern             // anywhere, one component that is a glob
+	wildNames       []wildName                // of wild, in the same order
+	wildByEnd       map[byte][]PathPattern    // wild by the last letter of what they match
+	wildOpen        []PathPattern             // wild that end in a glob character
+	rootKeys        nameKeys                  // of root, in order
+	homeKeys        nameKeys                  // of home, in order
+	anyKeys         nameKeys                  // of any, in order
+	ByTrait         map[string][]*PathPattern // of home, in order, those that give a trait
 	System          map[string]bool
 	Projects        map[string]bool
 	Personal        map[string]bool
@@ -91,7 +91,7 @@ type PathPattern struct {
 }
 
 func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
-	t := &PathTable{root: map[string][]PathPattern{}, Home: map[string][]PathPattern{}, any: map[string][]PathPattern{},
+	t := &PathTable{root: map[string][]PathPattern{}, home: map[string][]PathPattern{}, any: map[string][]PathPattern{},
 		wildByEnd: map[byte][]PathPattern{},
 		System:    lex.Lookup(d.System), Projects: lex.Lookup(d.Projects), Personal: lex.Lookup(d.Personal), Metadata: lex.Lookup(d.Metadata),
 		Loopback:   lex.Lookup(d.Loopback),
@@ -118,8 +118,16 @@ func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 	for _, pattern := range d.Self {
 		t.put(pattern, PathPattern{reach: interlock.ReachSelf})
 	}
-	t.HomeKeys = lex.SortedNames(t.Home)
-	t.rootKeys, t.homeKeys, t.anyKeys = keysOf(lex.SortedNames(t.root)), keysOf(t.HomeKeys), keysOf(lex.SortedNames(t.any))
+	homes := lex.SortedNames(t.home)
+	t.rootKeys, t.homeKeys, t.anyKeys = keysOf(lex.SortedNames(t.root)), keysOf(homes), keysOf(lex.SortedNames(t.any))
+	t.ByTrait = map[string][]*PathPattern{}
+	for _, first := range homes {
+		for i := range t.home[first] {
+			if m := &t.home[first][i]; !m.Negate {
+				t.ByTrait[m.Trait] = append(t.ByTrait[m.Trait], m)
+			}
+		}
+	}
 	return t, nil
 }
 
@@ -156,9 +164,9 @@ func (t *PathTable) put(pattern string, p PathPattern) {
 	case strings.HasPrefix(pattern, "/"):
 		index, pattern = t.root, pattern[1:]
 	case strings.HasPrefix(pattern, "~/"):
-		index, pattern = t.Home, pattern[2:]
+		index, pattern = t.home, pattern[2:]
 	case pattern == "~":
-		index, pattern = t.Home, ""
+		index, pattern = t.home, ""
 	default:
 		anywhere = true
 	}
@@ -196,7 +204,7 @@ func (t *PathTable) Match(p *Place, home string, inHome bool) {
 		m.below(t.root, &t.rootKeys, rest)
 	}
 	if inHome {
-		m.below(t.Home, &t.homeKeys, home)
+		m.below(t.home, &t.homeKeys, home)
 	}
 	m.anchored = false
 	m.anywhere(inWorktree(rest))

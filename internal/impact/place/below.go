@@ -51,13 +51,9 @@ func (w *World) Holds(clean, name, trait string) bool {
 	if home != "" {
 		dirs = strings.Count(home, "/") + 1
 	}
-	for _, key := range table.HomeKeys {
-		list := table.Home[key]
-		for i := range list {
-			m := &list[i]
-			if m.Trait == trait && !m.Negate && len(m.Parts) > dirs && liesBelow(m.Parts, home) && fits(m, name) {
-				return true
-			}
+	for _, m := range table.ByTrait[trait] {
+		if len(m.Parts) > dirs && liesBelow(m.Parts, home) && fits(m, name) {
+			return true
 		}
 	}
 	return false
