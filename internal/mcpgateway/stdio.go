@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"interlock/internal/rpc"
@@ -125,6 +126,7 @@ func (f *lineFront) carryOut(ctx context.Context, r *request, size int) (handedO
 type crew struct {
 	session *Session
 	idle    chan chan *request
+	over    atomic.Bool // nothing comes any more
 }
 
 func newCrew(s *Session) *crew {
@@ -148,14 +150,18 @@ func (c *crew) work(w chan *request) {
 		c.session.serve(r)
 		select {
 		case c.idle <- w:
+			if c.over.Load() {
+				c.dismiss() // this one came to wait after the others had been sent away
+			}
 		default:
 			return // enough are waiting
 		}
 	}
 }
 
-// dismiss ends the workers that wait. Those at work end when the session does, and are few.
+// dismiss ends the workers that wait, and those at work when they are done.
 func (c *crew) dismiss() {
+	c.over.Store(true)
 	for {
 		select {
 		case w := <-c.idle:

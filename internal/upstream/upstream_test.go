@@ -67,13 +67,13 @@ func serve(behaviour string) int {
 			return 1
 		}
 		fmt.Println(child.Process.Pid)
-		select {}
+		<-time.After(time.Hour)
 	case "sleep":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		<-time.After(time.Hour)
 	case "deaf": // reads nothing
 		fmt.Println("{}")
-		select {}
+		<-time.After(time.Hour) // nothing to wait for would be a deadlock, which ends a program without cgo
 	case "chatter":
 		for i := range 5000 {
 			fmt.Fprintf(os.Stderr, "line %d\n", i)

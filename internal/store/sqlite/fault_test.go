@@ -60,7 +60,7 @@ func (p *plan) strike(query string, run func() error) error {
 		if self, err := os.FindProcess(os.Getpid()); err != nil || self.Kill() != nil {
 			panic("a process that can't end itself")
 		}
-		select {}
+		<-time.After(time.Hour)
 	}
 	return errFault
 }

@@ -99,7 +99,7 @@ func child(task []string) error {
 				}
 			}()
 		}
-		select {}
+		<-time.After(time.Hour)
 	}
 	return fmt.Errorf("unknown task %q", task)
 }
