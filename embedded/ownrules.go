@@ -19,8 +19,8 @@ import (
 const (
 	// lookEvery is how often a busy process looks at the names and times of an operator's rules: a look costs some microseconds.
 	lookEvery = 2 * time.Millisecond
-	// settleAfter is how long after they were written, or could not be read, rules are read once more whatever their times
-	// say: some file systems tell two writes apart only if they are some milliseconds, or a second, apart.
+	// settleAfter is how long after they could not be read, or were read with a time yet to come, rules are read once more whatever
+	// their times say.
 	settleAfter = 2 * time.Second
 )
 
@@ -43,6 +43,7 @@ type reading struct {
 	admission.Renewal
 	stamps []stamp
 	again  time.Duration // when they are read once more, since the process began; 0: when a stamp has changed
+	fresh  bool          // written so lately that a further write could leave the same stamps: they are read at each look
 }
 
 // A stamp is what a look at a file or directory shows of it without reading it.
@@ -64,7 +65,7 @@ func (s stamp) same() bool {
 // between is seen at the next look.
 func newOwnRules(c config.Config) *ownRules {
 	r := &ownRules{settings: c, began: time.Now()}
-	r.newest.Store(&reading{stamps: stampsOf(RulesDirectory(c)), again: settleAfter})
+	r.newest.Store(&reading{stamps: stampsOf(RulesDirectory(c)), fresh: true})
 	return r
 }
 
@@ -100,7 +101,7 @@ func (r *ownRules) Renewal() admission.Renewal {
 
 // moved reports whether the rules have to be read again.
 func (r *reading) moved(since time.Duration) bool {
-	if r.again != 0 && since >= r.again {
+	if r.fresh || r.again != 0 && since >= r.again {
 		return true
 	}
 	for n := range r.stamps {
@@ -117,8 +118,14 @@ func (r *ownRules) read(before *reading) *reading {
 	next := &reading{Renewal: before.Renewal, stamps: stampsOf(dir)}
 	now := time.Now()
 	for _, s := range next.stamps {
-		if s.info != nil && now.Sub(s.info.ModTime()) < settleAfter {
+		if s.info == nil {
+			continue
+		}
+		switch age := now.Sub(s.info.ModTime()); {
+		case age < 0:
 			next.again = now.Sub(r.began) + settleAfter
+		case age < settling(s.info.ModTime()):
+			next.fresh = true
 		}
 	}
 	documents, err := r.documents(dir)

@@ -67,35 +67,47 @@ func TestOwnRulesAreSeenToChange(t *testing.T) {
 	look("back", 7, true)
 }
 
-// Two writes that no time tells apart are told apart by reading once more.
-func TestOwnRulesAreReadOnceMore(t *testing.T) {
+// Two writes that no time tells apart are told apart at the next look: what was written a moment ago is read each time, until the
+// file system's times would tell.
+func TestOwnRulesAreReadUntilTheySettle(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, "rules", "team.yaml")
-	writeRules(t, home, "rules/team.yaml", noPackages)
 	settings, err := config.Load(home, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := newOwnRules(settings)
-	documents, err := UserRules(settings.Rules)
-	if err != nil {
-		t.Fatal(err)
+	own.begin(nil, nil)
+	at := func(text string, written time.Time) int64 {
+		t.Helper()
+		writeRules(t, home, "rules/team.yaml", text)
+		for _, name := range []string{path, filepath.Dir(path)} {
+			if err := os.Chtimes(name, time.Time{}, written); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wait.Chance(2 * lookEvery)
+		return own.Renewal().Number
 	}
-	own.begin(documents, nil)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
+	other := strings.Replace(noPackages, "here", "ever", 1)
+	for _, written := range []time.Time{
+		time.Now().Truncate(time.Second).Add(time.Hour), // not settled, while its file system's clock is wrong: read once more later
+		time.Now().Truncate(time.Second),                // of a file system that counts seconds, or two
+	} {
+		first := at(noPackages, written)
+		second := at(other, written)
+		if written.After(time.Now()) {
+			own.began = own.began.Add(-settleAfter)
+			wait.Chance(2 * lookEvery)
+			second = own.Renewal().Number
+		}
+		if second != first+1 {
+			t.Errorf("written twice at %v: numbers %d and %d", written, first, second)
+		}
 	}
-	writeRules(t, home, "rules/team.yaml", strings.Replace(noPackages, "here", "ever", 1))
-	if err := os.Chtimes(path, time.Time{}, info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	wait.Chance(2 * lookEvery)
-	own.Renewal() // which sees nothing, unless this file system tells them apart
-	own.began = own.began.Add(-settleAfter)
-	wait.Chance(2 * lookEvery)
-	if got := own.Renewal().Number; got != 1 {
-		t.Errorf("not read once more: %d", got)
+	at(other, time.Now().Add(-time.Hour))
+	if own.newest.Load().fresh || own.newest.Load().again != 0 {
+		t.Error("what was written long ago is read for ever")
 	}
 }
 
