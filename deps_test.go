@@ -324,8 +324,8 @@ const (
 	maxCommandFiles = 120 // of cmd/interlock and everything below it
 )
 
-// oversized are the packages that are still over a bound. impact/shell stays: one reader, whose parts need each other. The others are to
-// be divided, and the check says when one no longer is too large.
+// oversized are the packages that are still over a bound. impact/shell stays: one reader, whose parts need each other. The others
+// are to be divided, and the check says when one no longer is too large.
 var oversized = []string{"cmd/interlock", "impact/shell"}
 
 // checkSizes holds packages against their bounds and returns one sentence for each that is over one.
@@ -341,8 +341,8 @@ func checkSizes(packages []*goPackage, oversized []string) (problems []string) {
 			commands += len(p.files)
 		}
 		if len(p.files) > maxPackageFiles || lines > maxPackageLines {
-			over[name] = fmt.Sprintf("%s: %d files of %d lines in all; a package has at most %d files and %d lines", p.dir, len(p.files), lines,
-				maxPackageFiles, maxPackageLines)
+			over[name] = fmt.Sprintf("%s: %d files of %d lines in all; a package has at most %d files and %d lines", p.dir, len(p.files),
+				lines, maxPackageFiles, maxPackageLines)
 		}
 	}
 	if commands > maxCommandFiles {
@@ -368,7 +368,8 @@ func TestPackagesAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// TestPackageBoundsBite proves the enforcement: a package of too many files, one of too many lines, one that no longer is too large.
+// TestPackageBoundsBite proves the enforcement: a package of too many files, one of too many lines, one that no longer is too
+// large.
 func TestPackageBoundsBite(t *testing.T) {
 	made := func(dir string, files, lines int) *goPackage {
 		p := &goPackage{dir: dir, path: modulePath + "/" + dir}
@@ -378,8 +379,8 @@ func TestPackageBoundsBite(t *testing.T) {
 		return p
 	}
 	got := checkSizes([]*goPackage{made("internal/sound", 40, 200), made("internal/many", 41, 1), made("internal/long", 3, 2667),
-		made("internal/known", 41, 1), made("cmd/interlock", 30, 1), made("cmd/interlock/runs", 31, 1), made("cmd/interlock/people", 40, 1),
-		made("cmd/interlock/rules", 40, 1)}, []string{"known", "sound"})
+		made("internal/known", 41, 1), made("cmd/interlock", 30, 1), made("cmd/interlock/runs", 31, 1),
+		made("cmd/interlock/people", 40, 1), made("cmd/interlock/rules", 40, 1)}, []string{"known", "sound"})
 	want := []string{
 		"cmd/interlock: 141 files with all below it; at most 120",
 		"internal/long: 3 files of 8001 lines in all; a package has at most 40 files and 8000 lines",

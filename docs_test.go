@@ -23,8 +23,8 @@ func settingsPage(source []byte) (string, error) {
 	}
 	var page strings.Builder
 	page.WriteString("<!-- Generated from the comments of Config in internal/config by: go generate . -->\n# Settings\n\n" +
-		"Settings are in `interlock.yaml` in the home directory, or in the file that `--config` names. The file is optional; an unknown\n" +
-		"setting or a wrong type is refused with its line. Flags override the file.\n")
+		"Settings are in `interlock.yaml` in the home directory, or in the file that `--config` names. The file is optional; " +
+		"an unknown\n" + "setting or a wrong type is refused with its line. Flags override the file.\n")
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
@@ -74,11 +74,16 @@ var sentenceEnd = regexp.MustCompile("[a-z0-9)`][.] [A-Z`]")
 func governingTable() string {
 	var page strings.Builder
 	page.WriteString("\n## What takes an order\n\n" +
-		"In a home with operators the file and flags can only make settings stricter: per setting, the stricter of the ordered value (or the\n" +
-		"default) and the written one is in force. Weaker values have no effect; they are recorded, sent to the channels, and shown by\n" +
-		"`interlock doctor`, the console and every process that starts. `interlock settings adopt --reason TEXT --key FILE` is an admin's order\n" +
-		"that puts the current settings into force; `interlock settings show` lists them. The settings that the first operator confirms count\n" +
-		"as ordered. An order is valid while its giver is an admin with the key that signed it; afterwards only what it tightened remains.\n\n| setting | weaker is |\n|---|---|\n")
+		"In a home with operators the file and flags can only make settings stricter: per setting, the stricter of the ordered " +
+		"value (or the\n" +
+		"default) and the written one is in force. Weaker values have no effect; they are recorded, sent to the channels, " +
+		"and shown by\n" +
+		"`interlock doctor`, the console and every process that starts. `interlock settings adopt --reason TEXT --key FILE` is an " +
+		"admin's order\n" +
+		"that puts the current settings into force; `interlock settings show` lists them. The settings that the first operator " +
+		"confirms count\n" +
+		"as ordered. An order is valid while its giver is an admin with the key that signed it; afterwards only what it tightened " +
+		"remains.\n\n| setting | weaker is |\n|---|---|\n")
 	for _, g := range config.Settings() {
 		if g.Governs() {
 			fmt.Fprintf(&page, "| `%s` | %s |\n", g.Name, g.Weaker)
@@ -130,7 +135,8 @@ func TestSettingsPageIsFresh(t *testing.T) {
 // mostWords bounds what people wrote for people to read: README.md and the pages of docs, but for those that are generated.
 const mostWords = 90000
 
-// TestDocsAreShort counts the words of the pages that are written by hand, and holds generated ones to be apart in docs/reference.
+// TestDocsAreShort counts the words of the pages that are written by hand, and holds generated ones to be apart in
+// docs/reference.
 func TestDocsAreShort(t *testing.T) {
 	words, pages := 0, 0
 	for _, name := range repoFiles(t, os.DirFS(".")) {

@@ -25,7 +25,8 @@ func layersPage() string {
 	for _, l := range gate.Layers() {
 		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", l.Name, l.Timing, l.Does, l.Fails)
 	}
-	page.WriteString("\n## Gates\n\nEvery gate is sync, and an error in one denies. The columns say which an order may suppress, which need a person each " +
+	page.WriteString("\n## Gates\n\nEvery gate is sync, and an error in one denies. The columns say which an order may suppress, " +
+		"which need a person each " +
 		"time, which a\npre-approved range answers, and whose refusals count towards the agent's breaker.\n\n" +
 		"| gate | looks at | may be suppressed | a person answers each time | ranges answer | counts |\n|---|---|---|---|---|---|\n")
 	yes := func(is bool) string {

@@ -360,12 +360,13 @@ var (
 	counting = regexp.MustCompile(`(?s)\bfor \w+ in [^\n;]*[;\n]\s*do\b.{0,400}?\bdone\b`)
 )
 
-// checkWaits wants tests to wait by package wait, for an event, with a limit that no busy machine reaches. A test on a clock of its own
-// (testing/synctest) may do as it likes, and a benchmark measures.
+// checkWaits wants tests to wait by package wait, for an event, with a limit that no busy machine reaches. A test on a clock of
+// its own (testing/synctest) may do as it likes, and a benchmark measures.
 func checkWaits(t *testing.T, root fs.FS) []string {
 	var problems []string
 	for _, name := range repoFiles(t, root) {
-		if base := path.Ext(name); base == ".txtar" && strings.HasPrefix(name, "cmd/interlock/testdata/") || base == ".sh" && strings.HasPrefix(name, "test/") {
+		if base := path.Ext(name); base == ".txtar" && strings.HasPrefix(name, "cmd/interlock/testdata/") || base == ".sh" &&
+			strings.HasPrefix(name, "test/") {
 			text := string(read(t, root, name))
 			for _, found := range sleeping.FindAllString(text, -1) {
 				problems = append(problems, fmt.Sprintf("%s: %q waits for the clock", name, found))
@@ -499,9 +500,9 @@ func TestRepositoryChecksBite(t *testing.T) {
 			"testdata/ignored/x_test.go": "package x\n\nfunc TestX(t *testing.T) { t.Skip() }\n"},
 			[]string{"a_test.go:3: TestA skips", "a_test.go: the comment of FuzzB names no property", "a_test.go: FuzzC has no seeds"}},
 		"unscripted command": {"commands", map[string]string{
-			"cmd/interlock/commands.go":               "package main\n\nvar table = []row{\n\t{\"check\", \"A check.\", of[check], \"\"},\n\t{\"up\", \"Go up.\", of[up], \"\"},\n}\n",
-			"cmd/interlock/testdata/check-json.txtar": "",
-			"cmd/interlock/testdata/upside.txtar":     "# interlock up\nexec interlock upside\n", "docs/cli.md": "## interlock up\n"},
+			"cmd/interlock/commands.go": "package main\n\nvar table = []row{\n\t{\"check\", \"A check.\", of[check], " +
+				"\"\"},\n\t{\"up\", \"Go up.\", of[up], \"\"},\n}\n", "cmd/interlock/testdata/check-json.txtar": "",
+			"cmd/interlock/testdata/upside.txtar": "# interlock up\nexec interlock upside\n", "docs/cli.md": "## interlock up\n"},
 			[]string{"docs/cli.md: no section for `interlock check`", "cmd/interlock/testdata: no script for `interlock up`"}},
 		"no commands": {"commands", map[string]string{"cmd/interlock/commands.go": "package main\n"},
 			[]string{"cmd/interlock/commands.go: no commands found"}},
@@ -512,9 +513,11 @@ func TestRepositoryChecksBite(t *testing.T) {
 			".ci/run": "make --no-print-directory test", "scripts/test.sh": "", "scripts/fuzz.sh": "targets -test.list '^Fuzz'"},
 			[]string{"scripts/test.sh does not call scripts/fuzz.sh"}},
 		"impatient tests": {"waits", map[string]string{
-			"a_test.go":                      "package a\n\nfunc TestA(t *testing.T) {\n\ttime.Sleep(1)\n\tselect {\n\tcase <-time.After(2 * time.Second):\n\tcase <-time.After(wait.Limit):\n\t}\n\tif time.Since(b) > c {\n\t}\n}\n\nfunc BenchmarkA(b *testing.B) { time.Since(c) }\n",
-			"b_test.go":                      "package a\n\nimport \"testing/synctest\"\n\nfunc TestB(t *testing.T) { time.Sleep(1) }\n",
-			"cmd/interlock/testdata/a.txtar": "exec sleep 3\nfor i in 1 2 3\ndo\n\ttest -e x && exit 0\n\tsleep 0.5\ndone\nuntil test -e y; do sleep 0.1; done\n"},
+			"a_test.go": "package a\n\nfunc TestA(t *testing.T) {\n\ttime.Sleep(1)\n\tselect {\n\tcase " +
+				"<-time.After(2 * time.Second):\n\tcase <-time.After(wait.Limit):\n\t}\n\tif time.Since(b) > c {\n\t}\n}\n\nfunc BenchmarkA(b *testing.B) { time.Since(c) }\n",
+			"b_test.go": "package a\n\nimport \"testing/synctest\"\n\nfunc TestB(t *testing.T) { time.Sleep(1) }\n",
+			"cmd/interlock/testdata/a.txtar": "exec sleep 3\nfor i in 1 2 3\ndo\n\ttest -e x && exit 0\n\tsleep 0.5\ndone\nuntil test " +
+				"-e y; do sleep 0.1; done\n"},
 			[]string{"a_test.go:4: time.Sleep", "a_test.go:6: time.After", "a_test.go:9: time.Since",
 				`cmd/interlock/testdata/a.txtar: "exec sleep 3" waits for the clock`,
 				`cmd/interlock/testdata/a.txtar: a loop gives up after some turns: "for i in 1 2 3\ndo\n\ttest -e x && exit 0\n\t"`}},

@@ -250,9 +250,10 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		JudgeWhen:    core.JudgeWhen(c.Judge.When),
 		JudgeWithin:  c.Judge.Remembered(),
 		JudgeBudgets: judging.budgets,
-		JudgeLater:   core.JudgeLater{After: c.Judge.After, Sample: c.Judge.Sample, Most: c.Judge.MostOwed(), Within: c.Judge.AnswerWithin()},
-		Grounds:      groundsWith,
-		JudgeModels:  judging.models(),
+		JudgeLater: core.JudgeLater{After: c.Judge.After, Sample: c.Judge.Sample, Most: c.Judge.MostOwed(),
+			Within: c.Judge.AnswerWithin()},
+		Grounds:     groundsWith,
+		JudgeModels: judging.models(),
 		Unfinished: func(ctx context.Context, since time.Time) ([]auditlog.Unfinished, error) {
 			return auditlog.UnfinishedSince(ctx, opened, since)
 		},

@@ -87,7 +87,8 @@ func TestTagsPageIsFresh(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "<!-- Generated from the rules by: go generate ./rules -->\n# Rules by tag\n\nWhat the %d default rules are about.\n\n"+
+	fmt.Fprintf(&b, "<!-- Generated from the rules by: go generate ./rules -->\n# Rules by tag\n\nWhat the %d default rules "+
+		"are about.\n\n"+
 		"## OWASP top ten for agentic applications and for LLM applications\n\n| entry | title | rules |\n|---|---|---|\n", len(all))
 	list := func(tag string) string {
 		ids := byTag[tag]

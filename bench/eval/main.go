@@ -209,7 +209,8 @@ func decide(evaluator *admission.Evaluator, known map[string]string, c labelled)
 	if err != nil {
 		return "deny", cause{Rule: "input", Class: c.Kind}
 	}
-	d := admission.Evaluate(evaluator, admission.Case{Proposal: interlock.Proposal{Action: action, CanAsk: true}}, ledger.Standing{}, time.Unix(0, 0))
+	d := admission.Evaluate(evaluator, admission.Case{Proposal: interlock.Proposal{Action: action, CanAsk: true}}, ledger.Standing{},
+		time.Unix(0, 0))
 	return d.Verdict.String(), causeOf(d, action, known)
 }
 

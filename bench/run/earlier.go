@@ -86,13 +86,14 @@ func againstEarlier(b *bench) error {
 // built builds the programs of a commit in a work tree of their own.
 func (b *bench) built(commit string) (*version, func(), error) {
 	tree := filepath.Join(b.scratch, "tree-"+commit)
-	if output, err := exec.CommandContext(b.ctx, "git", "worktree", "add", "--detach", "--force", tree, commit).CombinedOutput(); err != nil {
+	if output, err := exec.CommandContext(b.ctx, "git", "worktree", "add", "--detach", "--force", tree,
+		commit).CombinedOutput(); err != nil {
 		return nil, nil, fmt.Errorf("%w: %s", err, output)
 	}
 	remove := func() { _ = exec.Command("git", "worktree", "remove", "--force", tree).Run() }
 	scratch := filepath.Join(b.scratch, commit)
-	build := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", scratch+string(os.PathSeparator),
-		"./cmd/...")
+	build := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", scratch+
+		string(os.PathSeparator), "./cmd/...")
 	build.Dir = tree
 	build.Env = append(build.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
@@ -201,7 +202,8 @@ func serversOf(versions []*version) error {
 			for _, v := range versions {
 				socket := config.Socket(filepath.Join(v.bench.scratch, "durable-served"))
 				cpu := processCPU(v.bench.pid)
-				rate, times, err := v.bench.over(door{network: "unix", address: socket, host: "interlock"}, callers, v.bench.step/2, (*client).decide)
+				rate, times, err := v.bench.over(door{network: "unix", address: socket, host: "interlock"}, callers, v.bench.step/2,
+					(*client).decide)
 				if err != nil {
 					return fmt.Errorf("%s: %w", v.name, err)
 				}
@@ -289,9 +291,12 @@ func ratios(now, then []float64) []float64 {
 // earlierTable writes what was found, and keeps which figures have dropped against the newest of the earlier commits.
 func (b *bench) earlierTable(versions []*version) {
 	now, first, last := versions[0], versions[1], versions[len(versions)-1]
-	fmt.Fprintf(b.out, "\n## Beside earlier commits\n\nThe programs of earlier commits, built out of the repository, in turns with this one: %d turns of "+
-		"starts, %d of load. Figures are\nmedians; a ratio is the median over the turns. What misses its aim, a ratio to `%s`, is bold. `make bench` "+
-		"fails where a figure\nis more than %.0f %% worse than `%s` in three turns of four.\n\n| what |", startTurns, loadTurns, first.name, mostDrop*100, last.name)
+	fmt.Fprintf(b.out, "\n## Beside earlier commits\n\nThe programs of earlier commits, built out of the repository, in turns "+
+		"with this one: %d turns of "+
+		"starts, %d of load. Figures are\nmedians; a ratio is the median over the turns. What misses its aim, a ratio to `%s`, is "+
+		"bold. `make bench` "+
+		"fails where a figure\nis more than %.0f %% worse than `%s` in three turns of four.\n\n| what |", startTurns, loadTurns,
+		first.name, mostDrop*100, last.name)
 	for _, v := range versions[1:] {
 		fmt.Fprintf(b.out, " `%s` |", v.name)
 	}

@@ -77,7 +77,8 @@ func main() {
 	binary := flag.String("binary", "bin/interlock", "the built binary")
 	out := flag.String("out", "", "write the page here instead of standard output")
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
-	earlier := flag.String("earlier", "", "commits to build and measure beside, with commas: the first for the aims, the last for drops")
+	earlier := flag.String("earlier", "", "commits to build and measure beside, with commas: the first for the aims, the "+
+		"last for drops")
 	only := flag.String("only", "", "measure this part only: earlier, decide, hook, durable, limits, judge, http, fair, stop, mcp, "+
 		"gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
@@ -89,7 +90,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := (&bench{ctx: ctx, step: *step, open: *open, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp, earlier: *earlier}).run(*binary, *out,
+	if err := (&bench{ctx: ctx, step: *step, open: *open, recorded: *recorded, peer: *peer, carrierModules: *carriers, vmcp: *vmcp,
+		earlier: *earlier}).run(*binary, *out,
 		*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

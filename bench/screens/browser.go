@@ -155,9 +155,10 @@ func dresses() []dress {
 	return []dress{{"-phone", 360, 1500, false}, {"-phone-dark", 360, 1500, true}, {"", 1200, 1500, false}, {"-dark", 1200, 1500, true}}
 }
 
-// photograph opens a page, takes the steps that lead to what is to be seen, and looks at it in each dress; it keeps the pictures that are
-// wanted. It returns what is wrong with the page.
-func (b *browser) photograph(ctx context.Context, origin string, p page, into string, wanted map[string]bool) (wrong []error, err error) {
+// photograph opens a page, takes the steps that lead to what is to be seen, and looks at it in each dress; it keeps the pictures
+// that are wanted. It returns what is wrong with the page.
+func (b *browser) photograph(ctx context.Context, origin string, p page, into string, wanted map[string]bool) (wrong []error,
+	err error) {
 	first := dresses()[0]
 	if err := b.wear(ctx, first, first.most); err != nil {
 		return nil, err

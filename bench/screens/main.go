@@ -1,7 +1,7 @@
-// Command screens makes the pictures of the console that the documents show: it plays a day of a small team's agents into a store,
-// starts the real server over it, and has Chromium load every page, wide and on a phone, in light and in dark. It writes only the pictures
-// that a document shows. It needs Chromium; `make pictures` calls it. A page that does not fit a phone and anything that the browser
-// complains of are reported at the end and fail it.
+// Command screens makes the pictures of the console that the documents show: it plays a day of a small team's agents into a
+// store, starts the real server over it, and has Chromium load every page, wide and on a phone, in light and in dark. It writes
+// only the pictures that a document shows. It needs Chromium; `make pictures` calls it. A page that does not fit a phone and
+// anything that the browser complains of are reported at the end and fail it.
 package main
 
 import (

@@ -19,8 +19,8 @@ const (
 // mostPictures bounds the size of all pictures together, which every clone has.
 const mostPictures = 1 << 20
 
-// TestEveryPageIsLookedAt: each page of the console is loaded by `make pictures` and each picture is shown by a document, and the other way
-// round.
+// TestEveryPageIsLookedAt: each page of the console is loaded by `make pictures` and each picture is shown by a document, and the
+// other way round.
 func TestEveryPageIsLookedAt(t *testing.T) {
 	looked := map[string]bool{"layout.html": true, "parts.html": true} // parts of every page
 	can := map[string]bool{}

@@ -64,9 +64,11 @@ type evaluation struct {
 // judgeCase decides a case that was analysed, with what looks find of it that need no more than that, and with what others do.
 func judgeCase(e *core.Evaluator, c *Case, analysis impact.Analysis, standing ledger.Standing, others []interlock.Finding,
 	now time.Time) evaluation {
-	d := pendingDecision{Case: c, rules: e.Rules, begun: standing, analysis: analysis, now: now, over: core.HoldsOver(standing, c.Requester, now)}
+	d := pendingDecision{Case: c, rules: e.Rules, begun: standing, analysis: analysis, now: now,
+		over: core.HoldsOver(standing, c.Requester, now)}
 	snapshot := snapshotOf(e, c, standing, now)
-	approvals := core.SinceGiven(core.SinceHeld(core.Approved(standing, c.Requester), d.over, c.post.QuarantinedAt(&standing)), c.since)
+	approvals := core.SinceGiven(core.SinceHeld(core.Approved(standing, c.Requester), d.over, c.post.QuarantinedAt(&standing)),
+		c.since)
 	limits := append(findings(looks, &d, true), others...)
 	made := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
 	return evaluation{Decision: made, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
@@ -150,8 +152,8 @@ func New(c Config) (*Admission, error) {
 	a.Judging = judging.New(a.Containment)
 	a.Messages = &messages.Messages{Core: base, Containment: a.Containment}
 	a.Runs = &runs.Runs{Core: base, Containment: a.Containment, Judging: a.Judging}
-	a.Governance = &governance.Governance{Core: base, Containment: a.Containment, Judging: a.Judging, Pins: a.Pins, Messages: a.Messages,
-		Runs: a.Runs}
+	a.Governance = &governance.Governance{Core: base, Containment: a.Containment, Judging: a.Judging, Pins: a.Pins,
+		Messages: a.Messages, Runs: a.Runs}
 	if c.Candidate != nil {
 		a.shadow = newShadow(a)
 	}
@@ -162,7 +164,8 @@ func New(c Config) (*Admission, error) {
 // orders lists what each verb does. Replays have their own: several orders make one.
 func (a *Admission) orders() map[interlock.Verb]core.OrderHandler {
 	all := a.GovernanceOrders()
-	for _, rows := range []map[interlock.Verb]core.OrderHandler{a.ContainmentOrders(), a.PinningOrders(), a.JudgingOrders(), a.RunsOrders()} {
+	for _, rows := range []map[interlock.Verb]core.OrderHandler{a.ContainmentOrders(), a.PinningOrders(), a.JudgingOrders(),
+		a.RunsOrders()} {
 		maps.Copy(all, rows)
 	}
 	promote := all[interlock.VerbPromoteRules]

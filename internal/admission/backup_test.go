@@ -126,13 +126,15 @@ func TestABackupTakesOver(t *testing.T) {
 // TestRefusalsKeepABackupReading: what is refused a backup begins its time anew.
 func TestRefusalsKeepABackupReading(t *testing.T) {
 	h := lossTeam(t, lossRules)
-	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerBreaker, Why: "it fails"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerBreaker,
+		Why: "it fails"})
 	if got := h.losses(); len(got) != 1 || got[0] != "payer halt" { // nobody who was heard
 		t.Fatalf("%q", got)
 	}
 	h = lossTeam(t, lossRules)
 	h.beat("second")
-	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerBreaker, Why: "it fails"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerBreaker,
+		Why: "it fails"})
 	h.now = h.now.Add(20 * time.Minute)
 	h.answers("touch a", "second", "s1", "phase.backup") // it has not acted
 	h.answers("ls /repo", "second", "s1", "")
@@ -255,7 +257,8 @@ func TestTheFourthTimeIsContingency(t *testing.T) {
 	for n := range 4 {
 		h.Admission = again(t, h, sameRules(h))
 		h.beat("second")
-		h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
+		h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerSignal,
+			Why: "it drifts"})
 		h.answers("ls /repo", "second", "s1", "")
 		h.now = h.now.Add(time.Hour)
 		h.sweep()
@@ -274,7 +277,8 @@ func TestTheFourthTimeIsContingency(t *testing.T) {
 // TestWhatDoesNotHeal: what people ordered, what nobody stands in for or stands in unsteadily, what is still silent, and everything where
 // the rules don't say so.
 func TestWhatDoesNotHeal(t *testing.T) {
-	out := containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"}
+	out := containment.Tightening{Scope: ledger.HoldAgent, Key: "payer", To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "it drifts"}
 	for name, test := range map[string]struct {
 		rules string
 		do    func(h *house)

@@ -93,7 +93,8 @@ func TestWhatCounts(t *testing.T) {
 			conf.Mode = c.mode
 			if name == "a limit" {
 				conf.Uses = func(interlock.Proposal, interlock.Decision, time.Time) []core.Use {
-					return []core.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "n", Take: 1}, Objects: func(*ledger.Met) interlock.Finding {
+					return []core.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "n", Take: 1}, Objects: func(
+						*ledger.Met) interlock.Finding {
 						return interlock.Finding{Gate: "limit", Rule: "limit.n", Layer: 3, Verdict: interlock.Deny, Reason: "none is left"}
 					}}}
 				}
@@ -164,7 +165,8 @@ func TestSignalsTrip(t *testing.T) {
 	spec.Covers(t, "EC-2.4")
 	for _, trigger := range []string{phase.TriggerQuality, phase.TriggerCost} {
 		h := newHouse(t, atTier(t, 2))
-		signal := containment.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude", Trigger: trigger, Why: "it is worse than it was"}
+		signal := containment.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude", Trigger: trigger,
+			Why: "it is worse than it was"}
 		h.tighten(signal)
 		h.tighten(signal)
 		if a := h.propose("ls"); a.Answer != interlock.Deny || h.breaker("agent:claude") == nil || h.count(interlock.EventBreaker) != 1 {

@@ -22,7 +22,8 @@ import (
 // went to and fro already, what was decided is locked. Two that decide at once do so one after the other, as rows that bind are read.
 
 // decidings are what an action decides.
-func decidings(rules *ruleset.Ruleset, p *Case, analysis impact.Analysis, standing ledger.Standing, now time.Time) (list []runs.Deciding) {
+func decidings(rules *ruleset.Ruleset, p *Case, analysis impact.Analysis, standing ledger.Standing,
+	now time.Time) (list []runs.Deciding) {
 	for _, rule := range rules.Commitments() {
 		if !rule.Decides(p.Action.Tool) || !p.Action.Kind.TakesObject() {
 			continue
@@ -99,8 +100,8 @@ func (d *pendingDecision) commitRefs() (refs []ledger.Ref) {
 	return refs
 }
 
-// commitFindings are what stands against what an action decides, and since when what it would reverse is as it is: a yes of before was
-// not about that.
+// commitFindings are what stands against what an action decides, and since when what it would reverse is as it is: a yes of
+// before was not about that.
 func (p *pendingDecision) commitFindings() (found []interlock.Finding) {
 	standing := p.begun
 	p.since = time.Time{}

@@ -15,8 +15,8 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// updateBreakers adds to a change what a decision means for the breakers over its requester: the place that a half-open one gives it, one more
-// action that counts, and that one trips of it.
+// updateBreakers adds to a change what a decision means for the breakers over its requester: the place that a half-open one gives
+// it, one more action that counts, and that one trips of it.
 func (w *pendingDecision) updateBreakers() error {
 	p, d, change, standing, now := w.Case, w.answer.Decision, &w.change, w.standing, w.now
 	handed := d.Answer.Allowed() && p.Handover.Hands(d) // what runs it decides it again
@@ -54,7 +54,8 @@ func (w *pendingDecision) updateBreakers() error {
 	return m.Done(p.Requester)
 }
 
-// servedBy tells the hold of a backup that its agent has acted: while nothing is refused it, the time runs after which it may write.
+// servedBy tells the hold of a backup that its agent has acted: while nothing is refused it, the time runs after which it may
+// write.
 func servedBy(m *containment.HoldTransition, over []ledger.HoldBody, p *Case, d interlock.Decision, handed bool) {
 	refused := containment.WantsWhatItMayNot(d) || len(p.limited) > 0 && !d.Answer.Allowed()
 	if !refused && (handed || !d.Answer.Allowed()) {
@@ -81,8 +82,8 @@ func (a *Admission) healed(ctx context.Context, p *Case, err error) bool {
 	return true
 }
 
-// capped isolates an agent that was refused for a cap on what it may reach, where its tier has phases (EC-2.3). A rate of actions is none:
-// whoever is only too fast waits.
+// capped isolates an agent that was refused for a cap on what it may reach, where its tier has phases (EC-2.3). A rate of actions
+// is none: whoever is only too fast waits.
 func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) error {
 	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing || p.under.Rules.TierFor(p.agent) < 2 {
 		return nil
@@ -92,14 +93,14 @@ func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) e
 		if row.Measure == string(ruleset.MeasureActions) || !refusedBy(d, row.Limit) {
 			continue
 		}
-		return a.Tighten(ctx, containment.Tightening{Scope: ledger.HoldAgent, Key: p.Requester.Agent, To: phase.Alternate, Trigger: phase.TriggerCap,
-			Why: "the limit " + row.Limit + " has no room left for what it wanted"})
+		return a.Tighten(ctx, containment.Tightening{Scope: ledger.HoldAgent, Key: p.Requester.Agent, To: phase.Alternate,
+			Trigger: phase.TriggerCap, Why: "the limit " + row.Limit + " has no room left for what it wanted"})
 	}
 	return nil
 }
 
-// writeRateLimits records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is told the same
-// by the obligation to wait.
+// writeRateLimits records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is
+// told the same by the obligation to wait.
 func (w *pendingDecision) writeRateLimits() error {
 	p, d := w.Case, w.answer.Decision
 	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing {
@@ -139,8 +140,8 @@ func (d *pendingDecision) holdFindings() (found []interlock.Finding) {
 			continue
 		}
 		found = append(found, interlock.Finding{Gate: "hold", Rule: "hold." + string(h.Scope), Layer: 1, Verdict: interlock.Deny,
-			Reason: string(h.Cause) + ": nothing is decided under the " + containment.HeldWhat(h.Scope) + " in force until an admin clears the hold " +
-				h.Name(),
+			Reason: string(h.Cause) + ": nothing is decided under the " + containment.HeldWhat(h.Scope) + " in force until an admin " +
+				"clears the hold " + h.Name(),
 			Suggestion: "tell an operator: `interlock hold list` says what was found, `interlock hold clear` ends it"})
 	}
 	return found
@@ -153,8 +154,8 @@ func (d *pendingDecision) killFindings() []interlock.Finding {
 	return containment.Stopping(d.stop, d.Sandboxed, d.now)
 }
 
-// phaseFindings are what the holds over a requester object to an action. Of one that stands in and has read for long enough nobody is asked
-// where the system is in alternate for that one loss, and nothing else.
+// phaseFindings are what the holds over a requester object to an action. Of one that stands in and has read for long enough
+// nobody is asked where the system is in alternate for that one loss, and nothing else.
 func (d *pendingDecision) phaseFindings() (found []interlock.Finding) {
 	over, now := d.over, d.now
 	if len(over) == 0 { // nearly always
@@ -192,8 +193,8 @@ func (d *pendingDecision) phaseFindings() (found []interlock.Finding) {
 	return found
 }
 
-// overseeSoon looks for what takes too long, where a decision was made in a run and nobody has looked a moment ago. It changes nothing of
-// the decision, which is durable: what fails is looked for again.
+// overseeSoon looks for what takes too long, where a decision was made in a run and nobody has looked a moment ago. It changes
+// nothing of the decision, which is durable: what fails is looked for again.
 func (a *Admission) overseeSoon(ctx context.Context, p *Case, now time.Time) {
 	if len(p.under.Rules.Maso().Latency) == 0 || p.Requester.Run == "" ||
 		now.UnixNano()-a.Overseen.Load() < int64(containment.OverseeAtMost) {
@@ -204,16 +205,16 @@ func (a *Admission) overseeSoon(ctx context.Context, p *Case, now time.Time) {
 	}
 }
 
-// pauseOver has the run paused that an action was refused in because its time is over, where no server has done that yet. Nothing is done
-// in it in any case, so that what fails here is tried again with the next one.
+// pauseOver has the run paused that an action was refused in because its time is over, where no server has done that yet. Nothing
+// is done in it in any case, so that what fails here is tried again with the next one.
 func (a *Admission) pauseOver(ctx context.Context, p *Case, now time.Time) {
 	if p.overdue {
 		_, _ = a.PauseDue(ctx, now)
 	}
 }
 
-// watchFindings are what is asked about where nobody looks for what is unusual and nobody has accepted that: it counts as contingency
-// (MASO's pitfalls), so that a person says yes to each action.
+// watchFindings are what is asked about where nobody looks for what is unusual and nobody has accepted that: it counts as
+// contingency (MASO's pitfalls), so that a person says yes to each action.
 func (d *pendingDecision) watchFindings() []interlock.Finding {
 	w := d.rules.Watch()
 	if d.rules.Maso().Tier < 2 || !w.Off || w.Accepted != "" {

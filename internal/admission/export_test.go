@@ -72,7 +72,8 @@ func ShuffleLooks(seed uint64) (restore func()) {
 	return func() { looks = was }
 }
 
-// A Look is what is known of a row of looks from outside: its gates, and where its functions stand, which may be in one file only.
+// A Look is what is known of a row of looks from outside: its gates, and where its functions stand, which may be in one file
+// only.
 type Look struct{ Gates, Files []string }
 
 // Looks are all rows.

@@ -176,9 +176,9 @@ func (a *Admission) forms() bool {
 	return rules.Maso().Tier > 1 && rules.HasForms()
 }
 
-// What a type of agents has not used before is asked about, from tier 2 on (EC-AC-2). It is looked at for the type and not for each agent,
-// so that of sixty thousand instances one asks and the others are told that somebody is being asked. From tier 1 on it is remembered what
-// people said yes to. An action that only reads needs none of it, and loads none of it.
+// What a type of agents has not used before is asked about, from tier 2 on (EC-AC-2). It is looked at for the type and not for
+// each agent, so that of sixty thousand instances one asks and the others are told that somebody is being asked. From tier 1 on
+// it is remembered what people said yes to. An action that only reads needs none of it, and loads none of it.
 
 // A first is what an action uses that its agent's type has not used before.
 type first struct {
@@ -195,7 +195,8 @@ func (d *pendingDecision) usesRefs() (refs []ledger.Ref) {
 	uses, _ := gate.Uses(d.Action, d.read.Impacts)
 	kind := ruleset.TypeName(core.AgentOf(d.Requester, d.ground.Standing))
 	for _, use := range uses {
-		refs = append(refs, core.Key(ledger.FirstUse, ledger.FirstUseKey(kind, use)), core.Key(ledger.FirstUse, ledger.AskedKey(kind, use)))
+		refs = append(refs, core.Key(ledger.FirstUse, ledger.FirstUseKey(kind, use)),
+			core.Key(ledger.FirstUse, ledger.AskedKey(kind, use)))
 	}
 	if len(uses) > 0 && d.under.Rules.Maso().Classifies() && d.Action.Tool != "" {
 		refs = append(refs, core.Under(ledger.Order, ledger.RangesOf(kind)))

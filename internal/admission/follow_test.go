@@ -67,7 +67,8 @@ func TestFollow(t *testing.T) {
 			t.Errorf("the store's end: %v after %d looks", err, n)
 		}
 		failure := errors.New("no")
-		if err := core.Follow(t.Context(), ring, ledger.Watch{}, func(context.Context) error { return failure }); !errors.Is(err, failure) {
+		if err := core.Follow(t.Context(), ring, ledger.Watch{}, func(context.Context) error { return failure }); !errors.Is(err,
+			failure) {
 			t.Errorf("look's error came back as %v", err)
 		}
 	})

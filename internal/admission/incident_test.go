@@ -33,7 +33,8 @@ func TestAReportBecomesAnIncident(t *testing.T) {
 	if len(h.entries()) != before {
 		t.Errorf("bad reports left %v", h.entries()[before:])
 	}
-	event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"}, containment.IncidentReport{Title: "a way past", Text: "as follows"})
+	event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"}, containment.IncidentReport{Title: "a way past",
+		Text: "as follows"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ func TestJudgeBudgetIsGivenBackWhileTimePasses(t *testing.T) {
 			return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
 		}}, 60}
 		var h *house
-		h = newHouse(t, budgeted(main, core.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: window}), func(c *admission.Config) {
+		h = newHouse(t, budgeted(main, core.JudgeBudget{ID: "day", Most: 100, Currency: "USD", Window: window}), func(
+			c *admission.Config) {
 			now := c.Now
 			c.Now = func() time.Time {
 				if h != nil {

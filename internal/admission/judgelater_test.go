@@ -342,7 +342,8 @@ func TestSamples(t *testing.T) {
 // TestSamplesOfWhatCantBeUndone: no draw keeps a judge from being heard of it, and none where nothing can be drawn.
 func TestSamplesOfWhatCantBeUndone(t *testing.T) {
 	spec.Covers(t, "ASA-17.1-2", "ASA-17.2-1")
-	set := core.JudgeLater{Sample: map[string]int{"write workspace": 1, "execute workspace": 1, "delete workspace": 1, "read workspace": 1}}
+	set := core.JudgeLater{Sample: map[string]int{"write workspace": 1, "execute workspace": 1, "delete workspace": 1,
+		"read workspace": 1}}
 	for _, command := range []string{"make build", "rm notes.txt", "touch notes.txt; touch ~/notes.txt"} {
 		h, main := judgedHouse(t, "asa", func(c *admission.Config) {
 			c.Random, c.JudgeLater = &drawing{c.Random, 99}, set

@@ -13,7 +13,8 @@ import (
 // another model of the same provider is none.
 func TestAgentsThatReasonWithAJudge(t *testing.T) {
 	h := newHouse(t, func(c *admission.Config) {
-		c.JudgeModels = []core.JudgeModel{{Judge: "far", Model: "claude-3-5-haiku-20241022"}, {Judge: "near", Model: "qwen3:8b"}, {Judge: "own"}}
+		c.JudgeModels = []core.JudgeModel{{Judge: "far", Model: "claude-3-5-haiku-20241022"}, {Judge: "near", Model: "qwen3:8b"},
+			{Judge: "own"}}
 	})
 	report := func(agent string, models ...string) int {
 		t.Helper()

@@ -14,7 +14,8 @@ import (
 
 // inquire returns what judges have to be asked about a decision, or nil where nobody has to be. Nothing is asked about what a gate
 // denies, so that no byte of it leaves (ASA 8.1), nor where nothing is evaluated.
-func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Decision, objective string, tier int) (*judging.Inquiry, error) {
+func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Decision, objective string,
+	tier int) (*judging.Inquiry, error) {
 	if len(a.Config.Judges) == 0 || d.Mode != interlock.Enforcing && d.Mode != interlock.Monitoring || judging.DeniedBefore(d) {
 		return nil, nil
 	}
@@ -58,16 +59,17 @@ func (a *Admission) remembered(p *Case, analysis impact.Analysis) (*judging.Inqu
 	return q, []ledger.Ref{core.Key(ledger.Judged, string(q.Key))}
 }
 
-// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor models
-// change, an Allow for a while. An answer that failed is none.
+// judged are the rows of what judges said and cost. An answer is remembered: a denial for as long as neither ground rules nor
+// models change, an Allow for a while. An answer that failed is none.
 func (d *pendingDecision) writeJudgments() error {
 	d.change.Writes = append(d.change.Writes, d.a.JudgedRows(&d.judging, d.now)...)
 	return nil
 }
 
-// From tier 2 on judges look at what a run puts out before it is committed outside, beside the objective that the run was registered with
-// and that nothing changes since (EC-2.5). It leaves in two ways: by an action that reaches beyond the machine, and as the result of a
-// run that nobody delegated, which ends the orchestration. What a run hands to the one that delegated it stays inside.
+// From tier 2 on judges look at what a run puts out before it is committed outside, beside the objective that the run was
+// registered with and that nothing changes since (EC-2.5). It leaves in two ways: by an action that reaches beyond the machine,
+// and as the result of a run that nobody delegated, which ends the orchestration. What a run hands to the one that delegated it
+// stays inside.
 
 // objective is what the run of a case is for, where its outputs are looked at. Its own words for each action are no part of it.
 func objective(p *Case, tier int, standing ledger.Standing) string {
@@ -78,9 +80,10 @@ func objective(p *Case, tier int, standing ledger.Standing) string {
 	return run.Task
 }
 
-// Where an operator has said so of a class of actions, a judge is heard after the action was let through, or of a share of the class
-// only (ASA 17.1, 17.2). Nothing that can't be undone for certain is: see [gate.JudgedBefore], which every decision holds it to. That it
-// was so stands in the decision's record, as what the judge did not say, with what was drawn, so that the decision is made again alike.
+// Where an operator has said so of a class of actions, a judge is heard after the action was let through, or of a share of the
+// class only (ASA 17.1, 17.2). Nothing that can't be undone for certain is: see [gate.JudgedBefore], which every decision holds
+// it to. That it was so stands in the decision's record, as what the judge did not say, with what was drawn, so that the decision
+// is made again alike.
 
 // writeOwed adds to the change that lets an action through that its judge is owed an answer, where one is.
 func (w *pendingDecision) writeOwed() error {
@@ -94,7 +97,9 @@ func (w *pendingDecision) writeOwed() error {
 		return err
 	}
 	asks := j.Owes.Asks[0]
-	w.change.Writes = append(w.change.Writes, ledger.Rows(ledger.OwedBody{Requester: p.Requester, Action: j.Owes.Action, Impacts: j.Owes.Impacts,
-		Class: asks.Class, Payload: string(asks.Payload), Judge: j.Said[0].Judge, By: by, At: now, Until: now.Add(a.Config.JudgeLater.Within)})...)
+	w.change.Writes = append(w.change.Writes, ledger.Rows(ledger.OwedBody{Requester: p.Requester, Action: j.Owes.Action,
+		Impacts: j.Owes.Impacts,
+		Class:   asks.Class, Payload: string(asks.Payload), Judge: j.Said[0].Judge, By: by, At: now,
+		Until: now.Add(a.Config.JudgeLater.Within)})...)
 	return nil
 }

@@ -13,12 +13,13 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// complete completes a case with what was loaded: whose agent it is, what its run and others of its agent have done, where a monitored
-// execution is that said something of itself, and whether everything is stopped.
+// complete completes a case with what was loaded: whose agent it is, what its run and others of its agent have done, where a
+// monitored execution is that said something of itself, and whether everything is stopped.
 func (d *pendingDecision) complete(ctx context.Context) (err error) {
 	p, g := d.Case, &d.ground
 	standing := g.Standing
-	d.analysis, d.invalid, p.View.Written, p.View.Fetched, p.Origin = d.read, nil, nil, nil, nil // what a door says of it counts for nothing
+	// what a door says of it counts for nothing
+	d.analysis, d.invalid, p.View.Written, p.View.Fetched, p.Origin = d.read, nil, nil, nil, nil
 	if err := core.InOffice(p.Requester, standing, d.now); err != nil {
 		return err
 	}
@@ -97,8 +98,8 @@ func (d *pendingDecision) contextFindings() []interlock.Finding {
 }
 
 // A monitored agent that was asked about pauses (MCP-AQL 8.6.4). What it pauses for stands in the ledger, as the request itself:
-// so it binds the agent and not one of its executions, holds in every process and at every endpoint, and ends by the answer to that
-// request or with its time, whatever the agent reports meanwhile.
+// so it binds the agent and not one of its executions, holds in every process and at every endpoint, and ends by the answer to
+// that request or with its time, whatever the agent reports meanwhile.
 
 // paused returns the request that pauses the requester of a step, if that asks about another action, and the one that asks about
 // this action or was approved and not used. An action that a human has approved passes a pause for another: it has its answer.
@@ -142,8 +143,8 @@ func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.C
 	return other, own, nil
 }
 
-// smaller is the one of two ids that comes first, so that the same one is named each time; the second if the first is none or does
-// not count.
+// smaller is the one of two ids that comes first, so that the same one is named each time; the second if the first is none or
+// does not count.
 func smaller(first, second string, counts bool) string {
 	if first == "" || !counts || second < first {
 		return second

@@ -7,19 +7,21 @@ import (
 	"interlock/internal/ledger"
 )
 
-// A look is a feature that decides with what is known beside the action, or keeps something of what was decided. The findings are of
-// gates that have no check in [gate.Gates]. A new one is a file with its functions, and a row.
+// A look is a feature that decides with what is known beside the action, or keeps something of what was decided. The findings are
+// of gates that have no check in [gate.Gates]. A new one is a file with its functions, and a row.
 type look struct {
 	gates []string // whose findings it makes: those that [gate.Gates] says looks find for
 	// what it looks at beside what every decision of its requester reads: before it is decided, and to collect what follows from it
 	before, after func(*pendingDecision) []ledger.Ref
 	finds         func(*pendingDecision) []interlock.Finding // what it objects to an action
-	tried         bool                                       // also where an action is only tried: it needs the case and a standing, and no more
-	writes        func(*pendingDecision) error               // what of the decision it adds to the change
-	late          bool                                       // after all that are not
+	// also where an action is only tried: it needs the case and a standing, and no more
+	tried  bool
+	writes func(*pendingDecision) error // what of the decision it adds to the change
+	late   bool                         // after all that are not
 }
 
-// looks are all of them. No order changes a verdict: it is that of findings in the record, and of the rows and events of a change.
+// looks are all of them. No order changes a verdict: it is that of findings in the record, and of the rows and events of a
+// change.
 var looks = []look{
 	{gates: []string{gate.NameKill}, tried: true, finds: (*pendingDecision).killFindings},
 	{gates: []string{"hold"}, tried: true, finds: (*pendingDecision).holdFindings},
@@ -29,8 +31,8 @@ var looks = []look{
 	{gates: []string{"context"}, tried: true, finds: (*pendingDecision).contextFindings},
 	{after: (*pendingDecision).denialRefs, writes: (*pendingDecision).countDenials, late: true},
 	{writes: (*pendingDecision).writeRateLimits, late: true},
-	{gates: []string{gate.NameMessage, gate.NameDelivery}, finds: (*pendingDecision).messageFindings, writes: (*pendingDecision).writeMessage,
-		late: true},
+	{gates: []string{gate.NameMessage, gate.NameDelivery}, finds: (*pendingDecision).messageFindings,
+		writes: (*pendingDecision).writeMessage, late: true},
 	{gates: []string{gate.NameLimit}, finds: (*pendingDecision).limitFindings, after: (*pendingDecision).limitRefs,
 		writes: (*pendingDecision).spendLimits},
 	{before: (*pendingDecision).continuedRefs, writes: (*pendingDecision).keepUnspent, late: true},

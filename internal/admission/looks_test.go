@@ -14,8 +14,8 @@ import (
 	"interlock/internal/phase"
 )
 
-// TestALookIsAFileAndARow: what a feature refers to, finds and writes stands in one file, and every gate that looks find for has its row,
-// one and no more.
+// TestALookIsAFileAndARow: what a feature refers to, finds and writes stands in one file, and every gate that looks find for has
+// its row, one and no more.
 func TestALookIsAFileAndARow(t *testing.T) {
 	of := map[string]int{}
 	for _, look := range admission.Looks() {
@@ -56,7 +56,8 @@ func TestNoOrderOfLooksChangesAVerdict(t *testing.T) {
 			slices.Sort(rules)
 			told = append(told, fmt.Sprint(a.Verdict, a.Answer, rules, a.Request != "", a.Challenge != ""))
 		}
-		for n, command := range []string{"ls", "curl -fsSLo x.sh https://example.com/x.sh", "sh x.sh", "git push --force origin feature",
+		for n, command := range []string{"ls", "curl -fsSLo x.sh https://example.com/x.sh", "sh x.sh",
+			"git push --force origin feature",
 			"rm -rf /", "rm -rf /etc", "ls", "kubectl -n prod delete deploy web", "rm -rf /", "git status"} {
 			h.now = h.now.Add(time.Minute)
 			agent := func(p *admission.Case) {
@@ -71,7 +72,8 @@ func TestNoOrderOfLooksChangesAVerdict(t *testing.T) {
 				}
 			}
 		}
-		h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "agent-1", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "drift"})
+		h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "agent-1", To: phase.Alternate, Trigger: phase.TriggerSignal,
+			Why: "drift"})
 		say(h.propose("touch a", func(p *admission.Case) { p.Requester.Agent = "agent-1" }))
 		if _, err := h.Kill(t.Context(), ledger.KillHard, "enough", "olga"); err != nil {
 			t.Fatal(err)

@@ -38,7 +38,8 @@ func (a *Admission) SendMessage(ctx context.Context, by interlock.Requester, q i
 		}
 		p.Before = p.M.Steps[:len(p.M.Steps)-1]
 	}
-	return a.deliver(ctx, by, p, map[string]any{"to": p.M.To, "type": p.M.Type, "version": p.M.Version, "media": p.M.Media, "bytes": p.M.Bytes,
+	return a.deliver(ctx, by, p, map[string]any{"to": p.M.To, "type": p.M.Type, "version": p.M.Version, "media": p.M.Media,
+		"bytes":  p.M.Bytes,
 		"digest": string(p.M.Digest)})
 }
 
@@ -48,12 +49,14 @@ func (a *Admission) ReceiveMessage(ctx context.Context, by interlock.Requester, 
 	if err != nil {
 		return interlock.MessageAnswer{}, a.RefuseMessage(ctx, by, err)
 	}
-	return a.deliver(ctx, by, &messages.MessageCheck{M: m}, map[string]any{"message": m.ID, "from": m.From, "type": m.Type, "version": m.Version,
-		"media": m.Media, "bytes": m.Bytes, "digest": string(m.Digest)})
+	return a.deliver(ctx, by, &messages.MessageCheck{M: m}, map[string]any{"message": m.ID, "from": m.From, "type": m.Type,
+		"version": m.Version,
+		"media":   m.Media, "bytes": m.Bytes, "digest": string(m.Digest)})
 }
 
 // deliver proposes to send or to receive a message.
-func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *messages.MessageCheck, arguments map[string]any) (interlock.MessageAnswer, error) {
+func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *messages.MessageCheck,
+	arguments map[string]any) (interlock.MessageAnswer, error) {
 	tool := interlock.ToolMessageReceive
 	if p.Sends {
 		tool = interlock.ToolMessageSend
@@ -77,8 +80,9 @@ func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *mess
 	return out, a.Probed(ctx, by, answer.Decision, interlock.OutcomeSuccess)
 }
 
-// writeMessage adds to a change what a decision means for the message that it is about: the message itself, what is counted of the orchestration,
-// and the event that attests how the message is built, or says where it is not as it has to be and whose fault that is.
+// writeMessage adds to a change what a decision means for the message that it is about: the message itself, what is counted of
+// the orchestration, and the event that attests how the message is built, or says where it is not as it has to be and whose fault
+// that is.
 func (w *pendingDecision) writeMessage() error {
 	a, p, change, standing, d, now := w.a, w.Case, &w.change, w.standing, w.answer.Decision, w.now
 	if p.post == nil {
@@ -112,8 +116,8 @@ func (w *pendingDecision) writeMessage() error {
 	return a.Append(change, interlock.EventMessage, p.Requester, "agent", record)
 }
 
-// returned records of a message that was not let through what was wrong with it. At tier 3 the first one in an orchestration ends what
-// follows in it: no message passes there any more.
+// returned records of a message that was not let through what was wrong with it. At tier 3 the first one in an orchestration ends
+// what follows in it: no message passes there any more.
 func (a *Admission) returned(p *Case, change *ledger.Change, standing ledger.Standing, d interlock.Decision) error {
 	o := p.post
 	if o.Sends && o.Taken > o.Most {
@@ -128,7 +132,8 @@ func (a *Admission) returned(p *Case, change *ledger.Change, standing ledger.Sta
 	if t := standing.Tally(ledger.RunTally(o.M.Orchestration)); a.Tier() >= 3 && t.Halted == nil {
 		t.Seq, t.Halted, record.Halted = t.Seq+1, o.Wrong, true
 		change.Writes = append(change.Writes, ledger.Rows(t)...)
-		if err := a.Raise(change, p.Requester, "pipeline-halted", "no message passes any more in "+o.M.Orchestration+": a step of the agent "+
+		if err := a.Raise(change, p.Requester, "pipeline-halted", "no message passes any more in "+o.M.Orchestration+
+			": a step of the agent "+
 			o.Wrong.Agent+" is not built as it has to be"); err != nil {
 			return err
 		}

@@ -236,7 +236,8 @@ func TestQuarantine(t *testing.T) {
 	spec.Covers(t, "EC-2.12")
 	h, runs := pipeline(t, 2)
 	h.employ("adam", quorum.RoleAdmin)
-	isolate := containment.Tightening{Scope: ledger.HoldAgent, Key: "reader", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "drift"}
+	isolate := containment.Tightening{Scope: ledger.HoldAgent, Key: "reader", To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "drift"}
 	one := h.send("reader", runs["reader"], bill(`{"number":"A1","cents":5}`)).Message
 	two := h.send("reader", runs["reader"], bill(`{"number":"A2","cents":5}`)).Message
 	scanned := h.send("reader", runs["reader"], scan("checker", "image/png", picture(""))).Message

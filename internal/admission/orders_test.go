@@ -98,7 +98,8 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	},
 	interlock.VerbChangeOperator: func(t *testing.T) (*house, func(string) quorum.Given) { // of one's own, which every role may
 		h := newHouse(t)
-		detail, err := governance.Detail(governance.OperatorTerms{Enrolment: &interlock.Enrolment{Hash: "x", Expires: h.now.Add(time.Hour)}})
+		detail,
+			err := governance.Detail(governance.OperatorTerms{Enrolment: &interlock.Enrolment{Hash: "x", Expires: h.now.Add(time.Hour)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,8 +193,9 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 	},
 	interlock.VerbResetBreaker: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
-		if err := h.Tighten(t.Context(), containment.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude", Trigger: phase.TriggerCost,
-			Why: "it cost too much"}); err != nil {
+		if err := h.Tighten(t.Context(), containment.Tightening{Scope: ledger.HoldBreaker, Key: "agent:claude",
+			Trigger: phase.TriggerCost,
+			Why:     "it cost too much"}); err != nil {
 			t.Fatal(err)
 		}
 		h.now = h.now.Add(time.Hour)

@@ -14,9 +14,9 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// A pendingDecision is one decision while it is made: loaded, folded, decided, collected and committed. Whatever it reads is loaded
-// before it is decided; deciding and collecting are functions of that, so that a commit that lost a race costs no more than loading and
-// deciding again. What a feature refers to, finds and writes is one row of [looks].
+// A pendingDecision is one decision while it is made: loaded, folded, decided, collected and committed. Whatever it reads is
+// loaded before it is decided; deciding and collecting are functions of that, so that a commit that lost a race costs no more
+// than loading and deciding again. What a feature refers to, finds and writes is one row of [looks].
 type pendingDecision struct {
 	*Case
 	a    *Admission
@@ -55,8 +55,8 @@ type pendingDecision struct {
 	answer interlock.Answer
 }
 
-// lookAt loads those of the rows that looks name which were not read yet, and the operators on whose word they rest. It reports whether
-// any are there: more may be named then.
+// lookAt loads those of the rows that looks name which were not read yet, and the operators on whose word they rest. It reports
+// whether any are there: more may be named then.
 func (d *pendingDecision) lookAt(ctx context.Context, load core.LoadRows, decided bool) (more bool, err error) {
 	g := &d.ground
 	read, had := len(g.Reads), len(g.Rows)
@@ -128,7 +128,8 @@ func (d *pendingDecision) fold() bool {
 
 // impacts are what its decision will say that the action does: nothing where nothing is evaluated.
 func (d *pendingDecision) impacts() []interlock.Impact {
-	if m := d.under.Mode; m == interlock.Logging || m == interlock.Disabled || len(containment.Stopping(d.stop, d.Sandboxed, d.now)) > 0 {
+	if m := d.under.Mode; m == interlock.Logging || m == interlock.Disabled ||
+		len(containment.Stopping(d.stop, d.Sandboxed, d.now)) > 0 {
 		return nil
 	}
 	return d.analysis.Impacts

@@ -25,7 +25,8 @@ func TestFirstOperator(t *testing.T) {
 		"an agent has this name":     person("claude", quorum.RoleAdmin),
 		"belongs to operator olga":   {Name: "ada", Role: quorum.RoleAdmin, SSHKey: "key of olga"},
 	} {
-		if _, err := h.FirstOperator(t.Context(), operator, governance.SaidSettings{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := h.FirstOperator(t.Context(), operator, governance.SaidSettings{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

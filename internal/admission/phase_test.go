@@ -36,7 +36,8 @@ func atTier(t *testing.T, tier int) func(*admission.Config) {
 }
 
 func system(to phase.Phase) containment.Tightening {
-	return containment.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: to, Trigger: phase.TriggerSignal, Why: "an anomaly"}
+	return containment.Tightening{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: to, Trigger: phase.TriggerSignal,
+		Why: "an anomaly"}
 }
 
 func (h *house) tighten(t containment.Tightening) {
@@ -86,7 +87,8 @@ func TestPhases(t *testing.T) {
 	if asked.Request == "" {
 		t.Fatalf("%+v", asked)
 	}
-	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "it drifts"})
 	if a := h.propose("ls"); a.Answer != interlock.Deny || rule(a) != "phase.isolated" || !strings.Contains(a.Decisive().Reason,
 		"phase A (alternate) on agent:claude since 2026-11-20T12:00:00Z: ") {
 		t.Errorf("isolated: %v %+v", a.Answer, a.Findings)
@@ -359,7 +361,8 @@ func TestSelfHealBounds(t *testing.T) {
 	spec.Covers(t, "EC-T3.3")
 	h := newHouse(t, atTier(t, 3))
 	h.employ("adam", quorum.RoleAdmin)
-	drift := containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"}
+	drift := containment.Tightening{Scope: ledger.HoldAgent, Key: "claude", To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "it drifts"}
 	for n := range 4 {
 		h.Admission = again(t, h, sameRules(h))
 		h.tighten(drift)
@@ -459,7 +462,8 @@ func TestMachinesNeverLoosen(t *testing.T) {
 			}
 		}
 	})
-	if err := h.Tighten(t.Context(), containment.Tightening{Scope: "nobody", Key: "x", To: phase.Emergency}); codeOf(err) != interlock.CodeInvalid {
+	if err := h.Tighten(t.Context(), containment.Tightening{Scope: "nobody", Key: "x", To: phase.Emergency}); codeOf(
+		err) != interlock.CodeInvalid {
 		t.Errorf("a scope that there is not: %v", err)
 	}
 }

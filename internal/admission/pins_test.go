@@ -29,7 +29,8 @@ func tool(name, description string) json.RawMessage {
 // examine lists tools from a server called files that is used for the first time.
 func (h *house) examine(identity interlock.Digest, tools ...json.RawMessage) []pinning.PinVerdict {
 	h.t.Helper()
-	verdicts, err := h.Examine(h.t.Context(), pinning.Listing{Server: "files", Identity: identity, FirstUse: true, Definitions: tools})
+	verdicts, err := h.Examine(h.t.Context(), pinning.Listing{Server: "files", Identity: identity, FirstUse: true,
+		Definitions: tools})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -286,7 +287,8 @@ func TestDefinitionsThatCannotBeRead(t *testing.T) {
 	for i := range 1100 {
 		many = append(many, tool(fmt.Sprint("t", i), "x"))
 	}
-	verdicts, err := h.Examine(t.Context(), pinning.Listing{Server: "many", Identity: "sha256:aa", FirstUse: true, Definitions: many})
+	verdicts, err := h.Examine(t.Context(), pinning.Listing{Server: "many", Identity: "sha256:aa", FirstUse: true,
+		Definitions: many})
 	if err != nil || strings.Count(why(verdicts), "approved") != 1024 || verdicts[1099].Why != interlock.PinUnreadable {
 		t.Errorf("of too many %d are approved, %v", strings.Count(why(verdicts), "approved"), err)
 	}

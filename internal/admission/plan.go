@@ -48,8 +48,8 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 		if basis := core.BasisOf(who, standing, now); basis == nil || basis.Wrong != "" || basis.Run != q.Run {
 			return ledger.Change{}, interlock.Errorf(interlock.CodeUnauthorized, "/run", "is no open run of this agent; register it, POST /v1/runs")
 		}
-		p := runs.Planning{Runs: a.Runs, Ctx: ctx, Under: under, Who: who, Steps: steps, Standing: standing, Recent: core.Found[ledger.RecentBody](&g, core.Key(ledger.Recent, core.RunOf(by))).Actions, Now: now,
-			Consulted: &heard}
+		p := runs.Planning{Runs: a.Runs, Ctx: ctx, Under: under, Who: who, Steps: steps, Standing: standing,
+			Recent: core.Found[ledger.RecentBody](&g, core.Key(ledger.Recent, core.RunOf(by))).Actions, Now: now, Consulted: &heard}
 		change := ledger.Change{Version: standing.Version}
 		plan, err = into(&p, &change)
 		return change, err
@@ -75,7 +75,8 @@ func into(p *runs.Planning, change *ledger.Change) (interlock.Plan, error) {
 	}
 	was, there := p.Standing.Plan(p.Who.Agent, p.Who.Run)
 	request := p.Standing.Requests[was.Request]
-	if there && was.Digest == digest && was.Ruleset == p.Under.Rules.Digest() && !(was.Status == interlock.PlanRefused && runs.UnheardOf(was)) {
+	if there && was.Digest == digest && was.Ruleset == p.Under.Rules.Digest() && !(was.Status == interlock.PlanRefused &&
+		runs.UnheardOf(was)) {
 		switch {
 		case was.Status != interlock.PlanWaiting:
 			return was, core.ErrUnchanged
@@ -226,7 +227,8 @@ func lookAtPlan(p *runs.Planning, digest interlock.Digest) (interlock.Plan, erro
 }
 
 // planStep decides one step as far as that can be done before those that come earlier have been taken.
-func planStep(p *runs.Planning, s interlock.PlannedStep, recent []interlock.PastAction) (view interlock.StepView, d interlock.Decision, err error) {
+func planStep(p *runs.Planning, s interlock.PlannedStep, recent []interlock.PastAction) (view interlock.StepView,
+	d interlock.Decision, err error) {
 	c := Case{Proposal: interlock.Proposal{Action: s.Action, Requester: p.Who, View: p.View(s.Action), Door: "plan", CanAsk: true},
 		Recent: recent, under: p.Under}
 	c.Sandboxed = true // whether it will be is for the step's own decision

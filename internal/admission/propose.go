@@ -127,7 +127,8 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	a.pauseOver(ctx, &p, d.now)
 	a.overseeSoon(ctx, &p, d.now)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
-	a.shadow.beside(shadowed{proposal: p.Proposal, under: p.under, made: d.made, at: d.now, event: answer.Event, index: answer.Index})
+	a.shadow.beside(shadowed{proposal: p.Proposal, under: p.under, made: d.made, at: d.now, event: answer.Event,
+		index: answer.Index})
 	return answer, d.fresh, nil
 }
 
@@ -158,8 +159,8 @@ func without(requests map[string]interlock.ApprovalRequest, id string) map[strin
 	return rest
 }
 
-// collect is what a decision does to the store: its event, the call it answers, the request it opens or the approval it spends, and what
-// the looks write. It fills in the answer.
+// collect is what a decision does to the store: its event, the call it answers, the request it opens or the approval it spends,
+// and what the looks write. It fills in the answer.
 func (d *pendingDecision) collect(ledger.Standing) (ledger.Change, error) {
 	a, p, made := d.a, d.Case, d.made.Decision
 	d.opened, d.fresh, d.answer = nil, nil, interlock.Answer{Decision: made}
@@ -278,7 +279,8 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.Config.ApprovalTTL), Display: core.Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of, Judged: p.judging.Said}
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of,
+		Judged: p.judging.Said}
 	if within, level, timed := containment.ReviewOf(p.under, d); timed {
 		request.Expires, request.Review = now.Add(within), level
 	}

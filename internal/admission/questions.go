@@ -22,7 +22,8 @@ func asks(d interlock.Decision) bool {
 
 // asksAnew reports whether a decision puts a question that does not wait already. A paused agent opens no further ones.
 func (d *pendingDecision) asksAnew() bool {
-	return asks(d.made.Decision) && (d.Loop == nil || d.Loop.Verifying == "") && joined(d.Requester, d.standing, d.made.Decision, d.now) == ""
+	return asks(d.made.Decision) && (d.Loop == nil || d.Loop.Verifying == "") && joined(d.Requester, d.standing, d.made.Decision,
+		d.now) == ""
 }
 
 // countQuestions counts those that an agent has put lately which is about to put another.
@@ -69,8 +70,8 @@ func joined(by interlock.Requester, standing ledger.Standing, d interlock.Decisi
 	return first
 }
 
-// Where a harness asks its own user, the question is over when the call has run or when its run has gone on to something else, and
-// nobody is to be asked about it any more. Harnesses report no refusals, so that going on is all that shows one.
+// Where a harness asks its own user, the question is over when the call has run or when its run has gone on to something else,
+// and nobody is to be asked about it any more. Harnesses report no refusals, so that going on is all that shows one.
 
 // asksItsUser reports whether the door puts the question of a decision to the user who sits before it: a hook whose harness asks,
 // unless the question wants more than that user's yes.
@@ -78,8 +79,8 @@ func asksItsUser(p *Case, d interlock.Decision) bool {
 	return p.Door == "hook" && p.CanAsk && d.Answer == interlock.Ask && !p.Handover.Hands(d) && !d.BeyondPrompt()
 }
 
-// closeRequests adds to a change the end of the requests that are over: one that is overdue where another is opened, so that they don't pile
-// up where no server does it, and those that the action has gone past.
+// closeRequests adds to a change the end of the requests that are over: one that is overdue where another is opened, so that they
+// don't pile up where no server does it, and those that the action has gone past.
 func (d *pendingDecision) closeRequests() error {
 	if d.opened != nil && len(d.overdueAsks) > 0 {
 		if err := d.a.ExpireRequest(&d.change, d.overdueAsks[0], d.now); err != nil {
@@ -89,9 +90,9 @@ func (d *pendingDecision) closeRequests() error {
 	return d.a.WentOn(&d.change, core.Besides(core.PassedBy(d.Requester, false, d.standing, d.now), d.answer.Request), d.now)
 }
 
-// warn raises an alert where what a decision took has brought the use of a limit to where somebody is to be told. How much it came to is
-// what the store's own transaction made of it, so that of many decisions at once one tells. The answer does not wait on it: whatever
-// keeps it from being recorded, the action is let through.
+// warn raises an alert where what a decision took has brought the use of a limit to where somebody is to be told. How much it
+// came to is what the store's own transaction made of it, so that of many decisions at once one tells. The answer does not wait
+// on it: whatever keeps it from being recorded, the action is let through.
 func (a *Admission) warn(ctx context.Context, p *Case, left []ledger.Row, now time.Time) {
 	for _, u := range p.using {
 		if u.Limit == nil || u.Limit.WarnAt == 0 || u.Taken.Monitored {
@@ -161,7 +162,8 @@ func (d *pendingDecision) councilRefs() []ledger.Ref {
 	return []ledger.Ref{core.Under(ledger.Operator, ledger.All)}
 }
 
-// seatCouncil gives a question that takes the council its ballot. Where too few are in office it has none, and nobody can answer it.
+// seatCouncil gives a question that takes the council its ballot. Where too few are in office it has none, and nobody can answer
+// it.
 func (d *pendingDecision) seatCouncil(r *interlock.ApprovalRequest) error {
 	if !r.Owes(interlock.ObligationCouncil) {
 		return nil

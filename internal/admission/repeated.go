@@ -57,7 +57,8 @@ func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, boo
 		return interlock.Answer{}, false
 	}
 	sameID := p.Requester.Call != "" && call.Requester.Call == p.Requester.Call && !core.Spent(call)
-	if core.Seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall || call.Decision.Ruleset != p.under.Rules.Digest() ||
+	if core.Seen(call.Events, p.Event) && !sameID || now.Sub(call.At) > sameCall ||
+		call.Decision.Ruleset != p.under.Rules.Digest() ||
 		call.Decision.Mode != a.Config.Mode {
 		return interlock.Answer{}, false
 	}
@@ -130,8 +131,8 @@ func (d *pendingDecision) writeCall() error {
 	return nil
 }
 
-// Whoever is denied the same thing again and again tries other spellings of it, and would do so for ever. After some denials in a row the
-// agent is told to tell its user, and the operators are, once (ASA 16.5).
+// Whoever is denied the same thing again and again tries other spellings of it, and would do so for ever. After some denials in a
+// row the agent is told to tell its user, and the operators are, once (ASA 16.5).
 
 // denialRefs names the row of what an agent wants, where it counts how often that is denied it.
 func (d *pendingDecision) denialRefs() []ledger.Ref {
@@ -143,8 +144,8 @@ func (d *pendingDecision) denialRefs() []ledger.Ref {
 	return []ledger.Ref{core.Key(ledger.Tally, wish(d.Case, made))}
 }
 
-// countDenials counts one more denial of what an agent wants, and tells its answer to say so from some number on. What it wants is told by
-// what it would do, and not by how it is written. An operator's yes ends the row.
+// countDenials counts one more denial of what an agent wants, and tells its answer to say so from some number on. What it wants
+// is told by what it would do, and not by how it is written. An operator's yes ends the row.
 func (d *pendingDecision) countDenials() error {
 	a, answer := d.a, &d.answer
 	for _, row := range d.denialRefs() {
@@ -171,8 +172,8 @@ func (d *pendingDecision) countDenials() error {
 		if n > a.Config.TellUserAfter {
 			return nil // people were told
 		}
-		return a.Raise(&d.change, d.Requester, "repeated-denials", fmt.Sprintf("the same was denied %d times in a row, the last time by %s: "+
-			"somebody probes, or the rules are too strict for the task", n, act.Rule))
+		return a.Raise(&d.change, d.Requester, "repeated-denials", fmt.Sprintf("the same was denied %d times in a row, the last "+
+			"time by %s: "+"somebody probes, or the rules are too strict for the task", n, act.Rule))
 	}
 	return nil
 }
@@ -185,8 +186,8 @@ func inARow(last []ledger.Act, now time.Time) (n int) {
 	return n
 }
 
-// wish names what an agent wants in its run: what the impacts do and to what, as far as something objects to them, and the tool or rule
-// where nothing is told by impacts.
+// wish names what an agent wants in its run: what the impacts do and to what, as far as something objects to them, and the tool
+// or rule where nothing is told by impacts.
 func wish(p *Case, d interlock.Decision) string {
 	var wants []string
 	add := func(i *interlock.Impact) { wants = append(wants, string(i.Kind)+" "+i.Target) }

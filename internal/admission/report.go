@@ -56,7 +56,8 @@ var errAnothers = interlock.Errorf(interlock.CodeUnauthorized, "/event_id", "is 
 // undone would believe that it ran, or did not.
 func (a *Admission) forged(ctx context.Context, r interlock.Requester) error {
 	var change ledger.Change
-	if err := a.Raise(&change, r, "outcome-forged", "it tells of what became of another agent's action; that was refused"); err != nil {
+	if err := a.Raise(&change, r, "outcome-forged",
+		"it tells of what became of another agent's action; that was refused"); err != nil {
 		return err
 	}
 	if _, err := a.Config.Store.Commit(ctx, change); err != nil {

@@ -23,8 +23,9 @@ func hashing(c *admission.Config) {
 
 // screening is of one agent's text.
 func screening(edit func(*messages.Screening)) messages.Screening {
-	s := messages.Screening{Requester: interlock.Requester{Principal: "ada", Agent: "claude", Run: "run-1"}, Where: "memory", Durable: true,
-		Text: "her number is 123-45-6789", Classification: "REDACT", Rule: "safety.personal-high", Ruleset: "sha256:01", Found: 1,
+	s := messages.Screening{Requester: interlock.Requester{Principal: "ada", Agent: "claude", Run: "run-1"}, Where: "memory",
+		Durable: true,
+		Text:    "her number is 123-45-6789", Classification: "REDACT", Rule: "safety.personal-high", Ruleset: "sha256:01", Found: 1,
 		Kinds: []string{"us-ssn"}, Personal: []messages.Personal{{Type: "us-ssn", Tier: "high", Value: "123-45-6789"}}}
 	edit(&s)
 	return s
@@ -38,10 +39,14 @@ func TestScreened(t *testing.T) {
 		want []interlock.EventType
 	}{
 		"personal data": {func(*messages.Screening) {}, []interlock.EventType{interlock.EventRedaction, interlock.EventPersonal}},
-		"a secret":      {func(s *messages.Screening) { s.Rule, s.Personal = "safety.secret", nil }, []interlock.EventType{interlock.EventRedaction}},
+		"a secret": {func(s *messages.Screening) {
+			s.Rule, s.Personal = "safety.secret", nil
+		}, []interlock.EventType{interlock.EventRedaction}},
 		"an injection": {func(s *messages.Screening) { s.Classification, s.Personal = "FLAG_FOR_REVIEW", nil },
 			[]interlock.EventType{interlock.EventReviewRequest}},
-		"harm": {func(s *messages.Screening) { s.Classification, s.Personal = "BLOCK", nil }, []interlock.EventType{interlock.EventBlock}},
+		"harm": {func(s *messages.Screening) {
+			s.Classification, s.Personal = "BLOCK", nil
+		}, []interlock.EventType{interlock.EventBlock}},
 		"an unknown ruleset": {func(s *messages.Screening) { s.Classification, s.Ruleset, s.Personal = "BLOCK", "", nil },
 			[]interlock.EventType{interlock.EventBlock, interlock.EventIntegrity, interlock.EventAlert}},
 		"a classification that is none": {func(s *messages.Screening) { s.Classification, s.Personal = "FINE", nil },

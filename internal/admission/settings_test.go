@@ -37,7 +37,8 @@ func (h *house) settingsAre(operator, mode string, private func(string) bool, ed
 
 func (h *house) settingsOrder() governance.OrderedSettings {
 	h.t.Helper()
-	order, err := governance.ReadSettingsOrder(h.t.Context(), h.store.Load, func(_ interlock.OperatorRecord, _, _, signature string) (string, error) {
+	order, err := governance.ReadSettingsOrder(h.t.Context(), h.store.Load, func(_ interlock.OperatorRecord, _, _,
+		signature string) (string, error) {
 		return "fingerprint of " + signature, h.verify
 	}, h.now)
 	if err != nil {

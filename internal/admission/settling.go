@@ -59,7 +59,8 @@ func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, of 
 		if charged <= u.Take {
 			continue
 		}
-		if err := a.Raise(change, r, "limit-exceeded", fmt.Sprintf("an action used %d of what the limit %s counts, and was let through for %d",
+		if err := a.Raise(change, r, "limit-exceeded", fmt.Sprintf("an action used %d of what the limit %s counts, and was let "+
+			"through for %d",
 			charged, u.Limit, u.Take)); err != nil {
 			return err
 		}

@@ -225,8 +225,8 @@ func (s *shadow) decide(one shadowed) {
 	s.count(&one, &now)
 }
 
-// decideUnder decides again what was decided, under other rules: from the same analysis, unless they call other things production.
-// Approvals and grants are for a ruleset, so none count; that changes answers, and what is compared is verdicts.
+// decideUnder decides again what was decided, under other rules: from the same analysis, unless they call other things
+// production. Approvals and grants are for a ruleset, so none count; that changes answers, and what is compared is verdicts.
 func decideUnder(e *core.Evaluator, rules *ruleset.Ruleset, one *shadowed) interlock.Decision {
 	snapshot, analysis := one.made.snapshot, one.made.analysis
 	snapshot.Grants = nil

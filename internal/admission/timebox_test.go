@@ -237,7 +237,8 @@ func TestCheckpoints(t *testing.T) {
 			t.Errorf("%s keeps one: %v", name, err)
 		}
 	}
-	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "planner", To: phase.Alternate, Trigger: phase.TriggerSignal, Why: "it drifts"})
+	h.tighten(containment.Tightening{Scope: ledger.HoldAgent, Key: "planner", To: phase.Alternate, Trigger: phase.TriggerSignal,
+		Why: "it drifts"})
 	less.Pending = nil
 	if _, err := keep(less); codeOf(err) != interlock.CodeUnauthorized {
 		t.Errorf("of an agent that is isolated: %v", err)

@@ -21,7 +21,8 @@ func TestTrustIsClimbedAndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	order := func(verb interlock.Verb, level interlock.Trust, until time.Time) interlock.Order {
-		o := interlock.Order{ID: "ord_" + level.String(), Verb: verb, Subject: "claude", Detail: governance.TrustDetail(level, until), Reason: "an audit",
+		o := interlock.Order{ID: "ord_" + level.String(), Verb: verb, Subject: "claude", Detail: governance.TrustDetail(level, until),
+			Reason:   "an audit",
 			Operator: "adam", At: h.now, Expires: h.now.Add(5 * time.Minute), Method: interlock.MethodSSH, Key: "fingerprint of s", Signature: "s"}
 		o.Statement = quorum.OrderStatement(o)
 		return o

@@ -56,7 +56,9 @@ func TestOneAgentsCostlyInputsWait(t *testing.T) {
 			t.Errorf("%+v", answer)
 		}
 	}
-	if answer := h.propose("ls", func(p *admission.Case) { p.Requester.Agent = "other" }); answer.Decision.Answer != interlock.Allow {
+	if answer := h.propose("ls", func(p *admission.Case) {
+		p.Requester.Agent = "other"
+	}); answer.Decision.Answer != interlock.Allow {
 		t.Errorf("another agent: %+v", answer.Decision)
 	}
 	close(gate)

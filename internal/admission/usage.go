@@ -59,7 +59,8 @@ func (a *Admission) ReportUsage(ctx context.Context, by interlock.Requester, rep
 	for _, part := range bySession(reports) {
 		part = slices.Clone(part)
 		by.Run = a.Redact(cutName(part[0].Run))
-		_, err := a.CommitOn(ctx, false, a.Rows(core.Key(ledger.Agent, by.Agent)), func(standing ledger.Standing) (ledger.Change, error) {
+		_, err := a.CommitOn(ctx, false, a.Rows(core.Key(ledger.Agent, by.Agent)), func(standing ledger.Standing) (ledger.Change,
+			error) {
 			return a.usage(ctx, core.Owned(by, standing), standing, part)
 		})
 		if err != nil && (!errors.Is(err, core.ErrUnchanged) || errors.Is(err, ledger.ErrConflict)) {
@@ -254,8 +255,8 @@ func (a *Admission) stepped(change *ledger.Change, by interlock.Requester, b *ru
 	does := map[string]string{ruleset.StepNotice: "nothing changes", ruleset.StepWarn: "nothing changes yet",
 		ruleset.StepThrottle: "what changes something is asked about", ruleset.StepDegrade: "only what reads is done",
 		ruleset.StepStop: "nothing more is done on it"}[step.Name]
-	return a.Raise(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%: %s; interlock budgets says by whom",
-		b.ID, b.Says(), b.Used(used), does))
+	return a.Raise(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%: %s; interlock budgets "+
+		"says by whom", b.ID, b.Says(), b.Used(used), does))
 }
 
 // A budgeted is what was found of one budget for a decision.
@@ -266,8 +267,8 @@ type budgeted struct {
 	back   time.Time
 }
 
-// budgets are those that an action's agent works on, and how much is used of them as far as that was looked at. What this process knows
-// is enough: reports come after what they tell of.
+// budgets are those that an action's agent works on, and how much is used of them as far as that was looked at. What this process
+// knows is enough: reports come after what they tell of.
 func (d *pendingDecision) budgets() (spent []budgeted) {
 	if len(d.under.Rules.AllBudgets()) == 0 {
 		return nil

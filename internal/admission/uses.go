@@ -78,7 +78,8 @@ func waitFor(back, now time.Time) time.Duration {
 
 // limited is what one row of a limit holds, and when there is room in it for a use.
 func limited(u core.Use, body ledger.UsageBody, now time.Time) (auditlog.Limited, time.Time) {
-	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)}, body.Back(u.Spend, now)
+	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)},
+		body.Back(u.Spend, now)
 }
 
 func (d *pendingDecision) limitFindings() []interlock.Finding { return d.Case.over }

@@ -67,7 +67,8 @@ func pinsOfTargets(targets []pinning.Target) []ledger.Ref {
 }
 
 // hidden reports whether every call of a target would be denied.
-func (a *Admission) hidden(force *core.ActiveRules, standing ledger.Standing, caller interlock.Requester, target pinning.Target, now time.Time) bool {
+func (a *Admission) hidden(force *core.ActiveRules, standing ledger.Standing, caller interlock.Requester, target pinning.Target,
+	now time.Time) bool {
 	p := interlock.Proposal{Action: interlock.Action{Kind: interlock.KindTool, Tool: target.Name}, Requester: caller,
 		CanAsk: true}
 	snapshot := snapshotOf(&force.Evaluator, &Case{Proposal: p, Way: Way{Upstream: &target.Upstream}}, standing, now)

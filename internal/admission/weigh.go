@@ -34,17 +34,20 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	}
 	p.Failed = a.failuresOf(p, p.Requester, core.Found[ledger.FailedBody](&ground, failedOf(p.Requester)))
 	p.Requester = core.Owned(p.Requester, standing)
-	p.Recent = p.under.Rules.Recent(core.Found[ledger.RecentBody](&ground, core.Key(ledger.Recent, core.RunOf(p.Requester))).Actions, now)
+	p.Recent = p.under.Rules.Recent(core.Found[ledger.RecentBody](&ground, core.Key(ledger.Recent, core.RunOf(p.Requester))).Actions,
+		now)
 	p.stop, _ = a.KilledIn(&standing, now)
 	decision := Decide(&p.under.Evaluator, &p, standing, now)
 	if decision.Verdict != interlock.Allow || decision.Answer != interlock.Allow || decision.Approval != "" ||
 		decision.Grant != "" {
 		return interlock.Answer{}, false
 	}
-	if agent := core.AgentOf(p.Requester, standing); len(p.under.Rules.Charges(p.under.Profile, &agent, p.Action.Kind, decision.Impacts)) > 0 {
+	if agent := core.AgentOf(p.Requester, standing); len(p.under.Rules.Charges(p.under.Profile, &agent, p.Action.Kind,
+		decision.Impacts)) > 0 {
 		return interlock.Answer{}, false // a limit counts it
 	}
-	if d := (&pendingDecision{Case: &p, a: a, analysis: impact.Analysis{Impacts: decision.Impacts}, now: now}); len(d.heardRefs()) > 0 {
+	if d := (&pendingDecision{Case: &p, a: a, analysis: impact.Analysis{Impacts: decision.Impacts}, now: now}); len(
+		d.heardRefs()) > 0 {
 		if d.ground.Rows, _, err = a.Config.Store.Recall(ctx, d.heardRefs()...); err != nil || d.told() != nil {
 			return interlock.Answer{}, false // where its values come from may be objected to
 		}

@@ -31,8 +31,9 @@ func (k *PublicKey) CheckAttestation(text, signature string) error {
 	return nil
 }
 
-// SignedEvent reads an entry whose event this key has signed by itself, as it does those by which people govern. Whatever is not so
-// signed, or is not what its hashes say, is an error: whoever can write to a store's file can make no such event without the key.
+// SignedEvent reads an entry whose event this key has signed by itself, as it does those by which people govern. Whatever is not
+// so signed, or is not what its hashes say, is an error: whoever can write to a store's file can make no such event without the
+// key.
 func (k *PublicKey) SignedEvent(e interlock.Entry) (Event, error) {
 	event, err := ParseEvent(e.Body)
 	switch {

@@ -24,9 +24,9 @@
 //	ts_recorded     wall clock, UTC, microseconds
 //	ts_seeded       logical clock: 2000-01-01T00:00:00Z plus sequence_index seconds; it orders a run and tells no time
 //
-// Events by which people govern, safety events and alarms are signed one by one (the lists are governs and signedLately in event.go), over
-// "interlock event v1", a line feed and the event without its signature member. All other events are covered by the checkpoint's
-// signature.
+// Events by which people govern, safety events and alarms are signed one by one (the lists are governs and signedLately in
+// event.go), over "interlock event v1", a line feed and the event without its signature member. All other events are covered by
+// the checkpoint's signature.
 //
 // # The tree
 //

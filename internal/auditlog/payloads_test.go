@@ -36,8 +36,8 @@ var eachRecord = []auditlog.Record{
 	auditlog.VerificationRecord{}, auditlog.WatchedRecord{},
 }
 
-// What is in a log stays as it was written: the payload of every type of record, with all sorts of values in its fields, is byte for
-// byte what the golden file names by its hash.
+// What is in a log stays as it was written: the payload of every type of record, with all sorts of values in its fields, is byte
+// for byte what the golden file names by its hash.
 func TestPayloadsAreWhatTheyWere(t *testing.T) {
 	const golden = "testdata/payloads.golden"
 	var have strings.Builder

@@ -421,10 +421,11 @@ type IdentityRecord struct {
 	Agent    *interlock.AgentRecord    `json:"agent,omitempty"`
 	Operator *interlock.OperatorRecord `json:"operator,omitempty"`
 	// on which it was done; nil where an operator changed what is their own, or is the first
-	Order    *interlock.Order `json:"order,omitempty"`
-	First    bool             `json:"first,omitempty"`    // the operator is the first who governs: made at a terminal, on nobody's order
-	Settings string           `json:"settings,omitempty"` // what the first one was shown of the settings, which stand by their word
-	WeakKeys bool             `json:"-"`                  // it is about nobody, but about which keys may sign: see the order
+	Order *interlock.Order `json:"order,omitempty"`
+	// First: the operator is the first who governs, made at a terminal on nobody's order.
+	First    bool   `json:"first,omitempty"`
+	Settings string `json:"settings,omitempty"` // what the first one was shown of the settings, which stand by their word
+	WeakKeys bool   `json:"-"`                  // it is about nobody, but about which keys may sign: see the order
 }
 
 // Payload renders the record.

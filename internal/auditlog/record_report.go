@@ -64,8 +64,8 @@ func ReportOf(e interlock.Entry) (r Reported, err error) {
 	return r, nil
 }
 
-// A RedteamRecord is what came of attacks that were made out of a number (MACE 9.2). It names the failures by their numbers: with the
-// seed they are made again, and no attack that works stands in the log.
+// A RedteamRecord is what came of attacks that were made out of a number (MACE 9.2). It names the failures by their numbers: with
+// the seed they are made again, and no attack that works stands in the log.
 type RedteamRecord struct {
 	Seed      uint64           `json:"seed,string"` // a text: not every reader keeps numbers of that size
 	Grammar   int              `json:"grammar"`     // the version of what makes attacks out of numbers

@@ -95,8 +95,8 @@ func (r PinRecord) Payload() (json.RawMessage, error) {
 	return payload("what became of tools", &r)
 }
 
-// An InstalledRecord says what `install` registered with a harness, so that a registration that is gone, changed or led elsewhere is
-// found by whoever looks.
+// An InstalledRecord says what `install` registered with a harness, so that a registration that is gone, changed or led elsewhere
+// is found by whoever looks.
 type InstalledRecord struct {
 	Harness  string             `json:"harness"`
 	Settings string             `json:"settings"`           // the file it is registered in

@@ -9,11 +9,12 @@ import (
 
 // A RunRecord says that a run was registered or has ended.
 type RunRecord struct {
-	Run         interlock.Run    `json:"run"`                         // redacted
-	Accountable string           `json:"accountable_human,omitempty"` // the human who answers for its agent, as the agent's type says
-	Result      interlock.Digest `json:"result,omitempty"`            // of a result that was handed over
-	Requests    []string         `json:"withdrawn,omitempty"`         // questions that were withdrawn with it
-	Uncertain   []string         `json:"uncertain,omitempty"`         // what its agent says is not certain; redacted
+	Run interlock.Run `json:"run"` // redacted
+	// the human who answers for its agent, as the agent's type says
+	Accountable string           `json:"accountable_human,omitempty"`
+	Result      interlock.Digest `json:"result,omitempty"`    // of a result that was handed over
+	Requests    []string         `json:"withdrawn,omitempty"` // questions that were withdrawn with it
+	Uncertain   []string         `json:"uncertain,omitempty"` // what its agent says is not certain; redacted
 	// the task failed as often as it may be tried, and is not tried again
 	Last bool `json:"not_tried_again,omitempty"`
 
@@ -120,8 +121,9 @@ const (
 	MessageExpired      = "expired"
 )
 
-// A MessageRecord says what became of a message between agents. Of one that was sent it holds what was attested of its structure on the
-// way, of one that was refused where it is not as it has to be and whose fault that is; never anything of its content but the digest.
+// A MessageRecord says what became of a message between agents. Of one that was sent it holds what was attested of its structure
+// on the way, of one that was refused where it is not as it has to be and whose fault that is; never anything of its content but
+// the digest.
 type MessageRecord struct {
 	What      string               `json:"what"` // one of the constants above
 	Message   interlock.Message    `json:"message"`

@@ -101,8 +101,8 @@ func (s *Sealer) Answers() witness.Key { return s.answer }
 // Public returns the key that checks what this sealer signs.
 func (s *Sealer) Public() *PublicKey { return s.public }
 
-// Check says whether a draft can be sealed, and what is known of it before it is. A store calls it before it queues a draft, so that
-// a bad one is refused alone and hashing a payload keeps nobody else waiting.
+// Check says whether a draft can be sealed, and what is known of it before it is. A store calls it before it queues a draft, so
+// that a bad one is refused alone and hashing a payload keeps nobody else waiting.
 func (s *Sealer) Check(d *ledger.Draft) (ledger.Checked, error) {
 	if err := checkDraft(d); err != nil {
 		return ledger.Checked{}, err

@@ -27,7 +27,8 @@ type VerifyOptions struct {
 	Earlier [][]byte // signed checkpoints of this log kept elsewhere, e.g. in receipts: the log must contain what they cover
 	// as many entries from the beginning may have their hashes alone: what is verified is an archive that goes on from another
 	Before int64
-	// Sound is told of each entry that was found sound so far, with what its event says. Both are its own until it returns; may be nil
+	// Sound is told of each entry that was found sound so far, with what its event says. Both are its own until it returns; may be
+	// nil
 	Sound func(e *interlock.Entry, event *Event) error
 }
 

@@ -211,8 +211,8 @@ func TestHere(t *testing.T) {
 	}
 }
 
-// undriven are clauses that tests prove and that no check drives through the doors yet: they are said to be pending. A check that is
-// added takes its clauses from here.
+// undriven are clauses that tests prove and that no check drives through the doors yet: they are said to be pending. A check that
+// is added takes its clauses from here.
 func undriven() []string { return nil }
 
 // asaUndriven are those of the Asimov Safety Architecture.

@@ -47,7 +47,8 @@ func (c *Console) phasesPage(w http.ResponseWriter, r *http.Request) {
 		Backups  []ledger.HoldBody
 		Breakers []guarded
 		Subject  string // that the form for a stricter phase is filled with
-	}{Tier: c.config.Facts.Rules().Maso().Tier, Phases: phase.Phases()[1:], Subject: render.Shorten(r.URL.Query().Get("on"), render.MaxFilter)}
+	}{Tier: c.config.Facts.Rules().Maso().Tier, Phases: phase.Phases()[1:], Subject: render.Shorten(r.URL.Query().Get("on"),
+		render.MaxFilter)}
 	now := c.config.Now()
 	for _, h := range standing.Holds() {
 		switch h = h.AsOf(now); {
@@ -213,7 +214,7 @@ func containEffect(order interlock.Order) string {
 		return "It is put on record how this step ended. Nothing is carried out and nothing permitted by it. The last step that is told ends " +
 			"the rollback."
 	default:
-		return "With it somebody of another team may give the one order that has this digest, within " + strconv.Itoa(int(governance.SecondFor/time.Hour)) +
-			" hours. Know what stands behind the digest before you sign."
+		return "With it somebody of another team may give the one order that has this digest, within " +
+			strconv.Itoa(int(governance.SecondFor/time.Hour)) + " hours. Know what stands behind the digest before you sign."
 	}
 }

@@ -216,7 +216,8 @@ func (d decided) Cites(f interlock.Finding) []int {
 	return out
 }
 
-// traced puts together how a decision came about. The record names the gates that objected; the others are those of this version's table.
+// traced puts together how a decision came about. The record names the gates that objected; the others are those of this
+// version's table.
 func (c *Console) traced(d auditlog.Decided, veiled bool) (t render.Trace) {
 	table := gate.Gates()
 	found := map[string][]interlock.Finding{}

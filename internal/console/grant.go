@@ -109,8 +109,8 @@ type silenced struct {
 	InForce bool
 }
 
-// suppressions are the orders that keep a rule silent, or any rule where none is named, the newest first. Whoever may not read actions
-// is not told where.
+// suppressions are the orders that keep a rule silent, or any rule where none is named, the newest first. Whoever may not read
+// actions is not told where.
 func (c *Console) suppressions(r *http.Request, rule string) (list []silenced, err error) {
 	given, err := core.Ordered[interlock.Suppression](r.Context(), c.config.Backend, interlock.VerbSuppress, ledger.Every(maxListed))
 	if err != nil {
@@ -160,10 +160,12 @@ func (c *Console) suppression(r *http.Request) (s interlock.Suppression, err err
 	form, rule := r.PostForm, r.PathValue("id")
 	days, err := strconv.Atoi(strings.TrimSpace(form.Get("days")))
 	if err != nil || days < 1 || time.Duration(days)*24*time.Hour > quorum.MaxSuppression {
-		return s, interlock.Errorf(interlock.CodeInvalid, "days", "is a whole number of days, at most %d", quorum.MaxSuppression/(24*time.Hour))
+		return s, interlock.Errorf(interlock.CodeInvalid, "days", "is a whole number of days, at most %d",
+			quorum.MaxSuppression/(24*time.Hour))
 	}
 	created := c.config.Now().UTC().Truncate(time.Second)
-	s = interlock.Suppression{ID: id, Rule: rule, Agent: strings.TrimSpace(form.Get("agent")), Path: strings.TrimSpace(form.Get("path")),
+	s = interlock.Suppression{ID: id, Rule: rule, Agent: strings.TrimSpace(form.Get("agent")),
+		Path:    strings.TrimSpace(form.Get("path")),
 		Command: strings.TrimSpace(form.Get("command")), Operator: c.visitor(r).Operator.Name, Created: created,
 		Expires: created.AddDate(0, 0, days)}
 	if s.Denials, err = c.config.Facts.Rules().Suppressible(rule); err != nil {
@@ -175,7 +177,8 @@ func (c *Console) suppression(r *http.Request) (s interlock.Suppression, err err
 	return s, quorum.CheckSuppression(s, created)
 }
 
-// liftSuppression has a rule speak again where an order kept it silent. It only tightens, so the server's word for the session is enough.
+// liftSuppression has a rule speak again where an order kept it silent. It only tightens, so the server's word for the session is
+// enough.
 func (c *Console) liftSuppression(w http.ResponseWriter, r *http.Request) {
 	c.endStanding(w, r, interlock.VerbLift, "/rules")
 }
@@ -194,8 +197,8 @@ func silencedHere(list []silenced, csrf string, may bool) silencedList {
 // addressOfRule is where a rule's page is.
 func addressOfRule(id string) string { return "/rules/" + url.PathEscape(id) }
 
-// always is what the page says about a standing yes: what it is for, what it would have answered, and, once its operator has said how
-// it is meant, exactly what is signed.
+// always is what the page says about a standing yes: what it is for, what it would have answered, and, once its operator has said
+// how it is meant, exactly what is signed.
 type always struct {
 	drafted
 	Request string
@@ -211,7 +214,8 @@ func (c *Console) alwaysPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, err)
 		return
 	}
-	c.render(w, r, http.StatusOK, "always.html", "Always allow this here", always{Request: r.PathValue("id"), Grant: g, Report: report})
+	c.render(w, r, http.StatusOK, "always.html", "Always allow this here", always{Request: r.PathValue("id"), Grant: g,
+		Report: report})
 }
 
 // draftAlways shows the standing yes that a form describes, and what it would have answered, for its operator to sign.
@@ -262,7 +266,8 @@ func aimOf(r *http.Request) (admission.Aim, error) {
 		}
 		aim.For = time.Duration(days) * 24 * time.Hour
 	default:
-		return aim, interlock.Errorf(interlock.CodeInvalid, "lasting", "say how long: this session, so many days, or until it is revoked")
+		return aim, interlock.Errorf(interlock.CodeInvalid, "lasting", "say how long: this session, so many days, or until "+
+			"it is revoked")
 	}
 	return aim, nil
 }

@@ -70,7 +70,8 @@ func (c *Console) hookCheck() check {
 	if c.config.Warnings == nil {
 		one.State, one.Says = "none", "nobody looks after them here"
 	} else if wrong := c.config.Warnings(); len(wrong) > 0 {
-		one.State, one.Says = "bad", render.Numbered(len(wrong), "thing is wrong: it stands", "things are wrong: they stand")+" at the top of this page"
+		one.State, one.Says = "bad", render.Numbered(len(wrong), "thing is wrong: it stands", "things are wrong: they stand")+
+			" at the top of this page"
 	}
 	return one
 }
@@ -116,7 +117,8 @@ func (c *Console) shadowCheck(r *http.Request) check {
 			parted += change.Count
 		}
 		one.State = "good"
-		one.Says = fmt.Sprintf("one has decided %s; %s otherwise than those in force", render.Numbered(state.Shadow.Decisions, "time", "times"),
+		one.Says = fmt.Sprintf("one has decided %s; %s otherwise than those in force", render.Numbered(state.Shadow.Decisions, "time",
+			"times"),
 			render.Comma(int64(parted)))
 	}
 	return one

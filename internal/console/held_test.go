@@ -37,7 +37,8 @@ func TestSystemSaysWhatIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(true, "every breaker is closed")
-	for _, tight := range []containment.Tightening{{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency, Why: "an <attack>"},
+	for _, tight := range []containment.Tightening{{Scope: ledger.HoldSystem, Key: phase.SystemKey, To: phase.Emergency,
+		Why: "an <attack>"},
 		{Scope: ledger.HoldBreaker, Key: "agent:builder", Why: "it cost too much"}} {
 		if err := h.backend.Tighten(t.Context(), tight); err != nil {
 			t.Fatal(err)

@@ -128,7 +128,8 @@ func (p *judgesShown) fill(known render.Judges, counts *judgments.Counts, mayRea
 	slices.SortStableFunc(p.Classes, func(a, b classShown) int { return cmp.Compare(b.Decided, a.Decided) })
 	for _, key := range counts.Keys() {
 		one := counts.Judges[key]
-		row := classCost{Judge: key.Judge, Class: key.Class, Count: *one, Median: one.Within(50), Tail: one.Within(95), Costs: render.Amounts(one.Cost)}
+		row := classCost{Judge: key.Judge, Class: key.Class, Count: *one, Median: one.Within(50), Tail: one.Within(95),
+			Costs: render.Amounts(one.Cost)}
 		for _, n := range one.Outcomes { // any order: they are summed up
 			row.Asked += n
 		}

@@ -122,7 +122,8 @@ func TestJudgesPage(t *testing.T) {
 func TestJudgesInTrouble(t *testing.T) {
 	h := open(t)
 	h.judges = render.Judges{Ground: render.JudgeGround{Note: "the file holds other ground rules"},
-		List:    []render.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(), Reason: "<b>gone</b>"}},
+		List: []render.JudgeState{{Name: "main", Breaker: "open", Until: h.now().Add(time.Minute), Tested: h.now(),
+			Reason: "<b>gone</b>"}},
 		Budgets: []judging.JudgeSpent{{JudgeBudget: core.JudgeBudget{ID: "day", Most: 100, Currency: "USD"}, Used: 120}}}
 	page := h.in("vera", quorum.RoleViewer).counted("/system/judges")
 	h.wants("what is wrong", page, "the file holds other ground rules", `<strong class="bad">open</strong> until`,

@@ -72,8 +72,8 @@ func TestRollupIsBounded(t *testing.T) {
 		t.Errorf("the others are %v", got)
 	}
 	for i := range 2 * stats.MaxTaken {
-		r.Add(stats.Seen{At: now.Add(-time.Duration(i) * time.Second), Kind: interlock.EventApproval, Verdict: interlock.Allow, Final: true,
-			Operator: "olga", Put: now.Add(-time.Hour)})
+		r.Add(stats.Seen{At: now.Add(-time.Duration(i) * time.Second), Kind: interlock.EventApproval, Verdict: interlock.Allow,
+			Final: true, Operator: "olga", Put: now.Add(-time.Hour)})
 	}
 	if len(r.Taken) != stats.MaxTaken || !r.Taken[stats.MaxTaken-1].At.Equal(now) {
 		t.Errorf("%d answers are kept, the newest of %v", len(r.Taken), r.Taken[len(r.Taken)-1].At)
@@ -100,7 +100,8 @@ func TestTheFirstOfTwoAnswersNothing(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	approval := func(request, method string) stats.Seen {
 		s := stats.Seen{At: at, Kind: interlock.EventApproval}
-		if !s.ReadAnswer([]byte(`{"approval":{"at":"2026-11-23T12:00:00Z","method":"` + method + `","operator":"olga","verdict":"allow"},"request":{` +
+		if !s.ReadAnswer([]byte(`{"approval":{"at":"2026-11-23T12:00:00Z","method":"` + method +
+			`","operator":"olga","verdict":"allow"},"request":{` +
 			request + `"created":"2026-11-23T11:59:50Z"}}`)) {
 			t.Fatal("it can't be read")
 		}

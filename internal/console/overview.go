@@ -154,8 +154,8 @@ func (p *overview) count(r *stats.Rollup, now time.Time) {
 	p.Rules = p.named(r, r.Rules, first, last, "rule")
 	p.timed(r.Taken)
 	if whole.Alerts > 0 {
-		p.Checks = append(p.Checks, check{Name: "Alerts", State: "warn", Says: render.Numbered(whole.Alerts, "alert", "alerts") + " in this time",
-			Href: "/audit?type=ALERT"})
+		p.Checks = append(p.Checks, check{Name: "Alerts", State: "warn", Says: render.Numbered(whole.Alerts, "alert", "alerts") +
+			" in this time", Href: "/audit?type=ALERT"})
 	}
 	p.Checks = append(p.Checks, peopleCheck(r.Taken))
 }
@@ -178,13 +178,16 @@ func (p *overview) feed(of *stats.Hourly, name, value string) string {
 // draw makes the plot of what was decided: what was held back above, on a scale of its own, and what was allowed below.
 func (p *overview) draw(sums []stats.Hourly) {
 	classes := []string{"ask", "deny", "halt"}
-	p.Activity = render.Plot{ID: "activity", Title: "Decisions over time", Href: p.feed(nil, "", ""), Wide: len(sums) * render.StepWide,
-		Hourly: p.Stretch.step < 24,
-		Series: []render.Measure{{Name: "asked", Class: "ask", Href: p.AskedHref, All: p.All.Ask}, {Name: "denied", Class: "deny", Href: p.DeniedHref, All: p.All.Deny},
+	p.Activity = render.Plot{ID: "activity", Title: "Decisions over time", Href: p.feed(nil, "", ""),
+		Wide: len(sums) * render.StepWide, Hourly: p.Stretch.step < 24,
+		Series: []render.Measure{{Name: "asked", Class: "ask", Href: p.AskedHref, All: p.All.Ask},
+			{Name: "denied", Class: "deny", Href: p.DeniedHref, All: p.All.Deny},
 			{Name: "halted", Class: "halt", Href: p.feed(nil, "verdict", "halt"), All: p.All.Halt},
 			{Name: "allowed", Class: "allow", Href: p.feed(nil, "verdict", "allow"), All: p.All.Allow}},
-		Says: fmt.Sprintf("Of %s in %s, %s were allowed, %s asked, %s denied and %s halted.", render.Numbered(p.Sum, "decision", "decisions"),
-			p.Stretch.Title, render.Comma(int64(p.All.Allow)), render.Comma(int64(p.All.Ask)), render.Comma(int64(p.All.Deny)), render.Comma(int64(p.All.Halt)))}
+		Says: fmt.Sprintf("Of %s in %s, %s were allowed, %s asked, %s denied and %s halted.",
+			render.Numbered(p.Sum, "decision", "decisions"),
+			p.Stretch.Title, render.Comma(int64(p.All.Allow)), render.Comma(int64(p.All.Ask)), render.Comma(int64(p.All.Deny)),
+			render.Comma(int64(p.All.Halt)))}
 	held, passed := render.Lane{Name: "Held back"}, render.Lane{Name: "Allowed"}
 	for _, one := range sums {
 		held.Most = max(held.Most, one.Decided.Sum()-one.Decided.Allow)
@@ -214,9 +217,11 @@ func (p *overview) draw(sums []stats.Hourly) {
 func (p *overview) drawAnswers(sums []stats.Hourly) {
 	p.People = render.Plot{ID: "answers", Title: "Questions and their answers", Href: "/pending", Wide: len(sums) * render.StepWide,
 		Hourly: p.Stretch.step < 24,
-		Series: []render.Measure{{Name: "put", Class: "put", Href: p.AskedHref, All: p.Asked}, {Name: "yes", Class: "allow", Href: "", All: p.Yes}, {Name: "no", Class: "deny", Href: "", All: p.No},
+		Series: []render.Measure{{Name: "put", Class: "put", Href: p.AskedHref, All: p.Asked}, {Name: "yes", Class: "allow", Href: "",
+			All: p.Yes}, {Name: "no", Class: "deny", Href: "", All: p.No},
 			{Name: "in the harness", Class: "there", Href: "", All: p.There}, {Name: "expired", Class: "late", Href: "", All: p.Expired}},
-		Says: fmt.Sprintf("%s put; people said yes to %d and no to %d, and %d expired.", render.Numbered(p.Asked, "question was", "questions were"),
+		Says: fmt.Sprintf("%s put; people said yes to %d and no to %d, and %d expired.", render.Numbered(p.Asked, "question was",
+			"questions were"),
 			p.Yes, p.No, p.Expired)}
 	if p.There > 0 {
 		p.People.Says += fmt.Sprintf(" %s answered in the harness.", render.Numbered(p.There, "was", "were"))
@@ -265,7 +270,8 @@ func (p *overview) named(r *stats.Rollup, by map[string]*stats.Named, first, las
 			n, put := r.In(one, h)
 			all, asked = all+n, asked+put
 		}
-		row := render.BarRow{Name: name, Href: p.feed(nil, field, name), Count: all, Says: render.Numbered(asked, "question", "questions")}
+		row := render.BarRow{Name: name, Href: p.feed(nil, field, name), Count: all, Says: render.Numbered(asked, "question",
+			"questions")}
 		if field == "agent" {
 			query := url.Values{"since": {p.Since.Format(time.RFC3339)}, "agent": {name}, "verdict": {"ask"}}
 			row.Count, row.Says, row.Href = asked, render.Percent(asked, all)+" of "+render.Comma(int64(all)), address("/feed", query)

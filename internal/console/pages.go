@@ -12,8 +12,8 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// pages are the templates of the console's pages. Each is parsed when it is asked for the first time: all of them take more memory than
-// everything else that a server keeps, and most servers show few or none.
+// pages are the templates of the console's pages. Each is parsed when it is asked for the first time: all of them take more
+// memory than everything else that a server keeps, and most servers show few or none.
 type pages struct {
 	now    func() time.Time
 	guard  sync.Mutex

@@ -110,5 +110,6 @@ func PushHealth(list []ledger.SubscriptionBody, when func(time.Time) string) (st
 		return "good", says
 	}
 	last := slices.MaxFunc(failing, func(a, b ledger.SubscriptionBody) int { return a.FailedAt.Compare(b.FailedAt) })
-	return "warn", says + ", " + render.Numbered(len(failing), "of them isn't", "of them aren't") + " reached, last " + when(last.FailedAt) + ": " + last.Why
+	return "warn", says + ", " + render.Numbered(len(failing), "of them isn't", "of them aren't") + " reached, last " +
+		when(last.FailedAt) + ": " + last.Why
 }

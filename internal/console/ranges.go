@@ -95,7 +95,8 @@ func (c *Console) rangeOf(r *http.Request) (g interlock.Grant, days int, err err
 		}
 	}
 	now := c.config.Now().UTC().Truncate(time.Second)
-	g = interlock.Grant{ID: id, Operator: c.visitor(r).Operator.Name, Kind: interlock.KindTool, Tool: strings.TrimSpace(form.Get("tool")), Range: &of,
+	g = interlock.Grant{ID: id, Operator: c.visitor(r).Operator.Name, Kind: interlock.KindTool,
+		Tool: strings.TrimSpace(form.Get("tool")), Range: &of,
 		Created: now, Expires: now.Add(time.Duration(days) * 24 * time.Hour)}
 	if times := strings.TrimSpace(form.Get("times")); times != "" {
 		if g.Times, err = strconv.Atoi(times); err != nil {

@@ -266,7 +266,8 @@ type ruleDetail struct {
 func ruleTrend(r *stats.Rollup, rule string, now time.Time) render.Plot {
 	one := r.Rules[rule]
 	last := (stats.HourOf(now)/stats.MonthStep + 1) * stats.MonthStep
-	p := render.Plot{ID: "trend", Title: "When it spoke", Href: address("/feed", url.Values{"rule": {rule}}), Wide: stats.MonthSteps * render.StepWide}
+	p := render.Plot{ID: "trend", Title: "When it spoke", Href: address("/feed", url.Values{"rule": {rule}}),
+		Wide: stats.MonthSteps * render.StepWide}
 	only, sums := render.Lane{}, make([]stats.Hourly, stats.MonthSteps)
 	all, put := make([]int, stats.MonthSteps), make([]int, stats.MonthSteps)
 	asked, others := 0, 0
@@ -292,7 +293,8 @@ func ruleTrend(r *stats.Rollup, rule string, now time.Time) render.Plot {
 		p.Rows = append(p.Rows, render.PlotRow{At: from, Href: href, Counts: []int{put[i], all[i] - put[i]}})
 	}
 	p.Lanes, p.Axis = []render.Lane{only}, axis(sums)
-	p.Series = []render.Measure{{Name: "asked", Class: "ask", Href: "", All: asked}, {Name: "denied", Class: "deny", Href: "", All: others}}
+	p.Series = []render.Measure{{Name: "asked", Class: "ask", Href: "", All: asked}, {Name: "denied", Class: "deny", Href: "",
+		All: others}}
 	p.Says = "In 30 days it was the one that is named in " + render.Numbered(asked+others, "decision", "decisions") + ": " +
 		render.Comma(int64(asked)) + " asked and " + render.Comma(int64(others)) + " denied or halted."
 	slices.Reverse(p.Rows)

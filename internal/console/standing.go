@@ -111,10 +111,12 @@ func killEffect(order quorum.Given) string {
 	case order.Verb == interlock.VerbReleaseKill:
 		return "Every agent may go on at once, as far as the rules let it."
 	case order.Detail == string(ledger.KillGraduated):
-		return "For 30 seconds nothing new is begun, then for 60 seconds nothing is let through while what is under way may end; then the " +
+		return "For 30 seconds nothing new is begun, then for 60 seconds nothing is let through while what is under way may " +
+			"end; then the " +
 			"rest is ended, agents' tokens are refused and every call is halted, until an admin lets everything go on."
 	}
-	return "Every call of every agent is halted at once, in every mode. Agents' tokens are refused, servers behind the gateway and sandboxes " +
+	return "Every call of every agent is halted at once, in every mode. Agents' tokens are refused, servers behind the gateway " +
+		"and sandboxes " +
 		"are ended. What hooks have let through can't be called back. Only an admin's signed order lets everything go on."
 }
 
@@ -136,7 +138,8 @@ func (c *Console) stoppedNow(r *http.Request) (*stopped, error) {
 	return &stopped{h.Step(c.config.Now()), h.Why, h.By, h.Since, h.Deadline}, nil
 }
 
-// lastDrill is the newest drill of the last month, as far as the log is counted: whether everything was stopped, and how long that took.
+// lastDrill is the newest drill of the last month, as far as the log is counted: whether everything was stopped, and how long
+// that took.
 func (c *Console) lastDrill(r *http.Request) (*line, error) {
 	after := int64(0)
 	c.counter.View(r.Context(), func(counts *stats.Rollup) { after = counts.Drill })

@@ -63,8 +63,9 @@ func TestEditOf(t *testing.T) {
 		display string
 		want    []render.EditLine
 	}{
-		"one line of three": {head + `{"old_string":"a\nb\nc","new_string":"a\nB\nc"}` + "\n", []render.EditLine{{Sign: " ", Text: "a"}, {Sign: "-", Text: "b"}, {Sign: "+", Text: "B"}, {Sign: " ", Text: "c"}}},
-		"a new file":        {head + `{"content":"a\nb\n"}` + "\n", []render.EditLine{{Sign: "+", Text: "a"}, {Sign: "+", Text: "b"}}},
+		"one line of three": {head + `{"old_string":"a\nb\nc","new_string":"a\nB\nc"}` + "\n", []render.EditLine{{Sign: " ", Text: "a"},
+			{Sign: "-", Text: "b"}, {Sign: "+", Text: "B"}, {Sign: " ", Text: "c"}}},
+		"a new file": {head + `{"content":"a\nb\n"}` + "\n", []render.EditLine{{Sign: "+", Text: "a"}, {Sign: "+", Text: "b"}}},
 		"several edits": {head + `{"edits":[{"old_string":"a","new_string":"b"},{"oldText":"c","newText":""}]}`,
 			[]render.EditLine{{Sign: "-", Text: "a"}, {Sign: "+", Text: "b"}, {Sign: "-", Text: "c"}}},
 		"no edit":         {head + `{"file_path":"x"}`, nil},

@@ -127,7 +127,8 @@ func (c *Console) ofRun(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	s.counted = render.CountedFor{Requester: interlock.Requester{Agent: s.Agent, Run: s.Key}, Record: standing.Agents[s.Agent], Tree: tree, Per: per}
+	s.counted = render.CountedFor{Requester: interlock.Requester{Agent: s.Agent, Run: s.Key}, Record: standing.Agents[s.Agent],
+		Tree: tree, Per: per}
 	if s.Scope == phase.ScopeRun {
 		return nil
 	}

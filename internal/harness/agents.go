@@ -172,8 +172,8 @@ func codex() Harness {
 		beside:   func(_ Place, dir string) []string { return []string{filepath.Join(dir, "config.toml")} },
 		reviewed: true,
 		telemetry: func(t Telemetry) string {
-			return fmt.Sprintf("# in config.toml of Codex\n[otel]\nlog_user_prompt = false\nmetrics_exporter = { otlp-http = { endpoint = %q, "+
-				"protocol = \"binary\", "+
+			return fmt.Sprintf("# in config.toml of Codex\n[otel]\nlog_user_prompt = false\nmetrics_exporter = { otlp-http = { "+
+				"endpoint = %q, "+"protocol = \"binary\", "+
 				"headers = { \"Authorization\" = %q } } }\n", t.Base+"/v1/metrics", "Bearer "+t.Token)
 		},
 		gaps: []gap{
@@ -376,8 +376,8 @@ func opencode() Harness {
 		blockable: func(event string) bool { return event == "tool.execute.before" },
 		owned: &ownedFile{
 			head: "// Interlock's plugin for OpenCode.\n" +
-				"// `interlock install opencode` writes this file whole and `interlock uninstall opencode` removes it: keep nothing of yours here.\n",
-			body: "\n" + openCodePlugin,
+				"// `interlock install opencode` writes this file whole and `interlock uninstall opencode` removes it: keep nothing of " +
+				"yours here.\n", body: "\n" + openCodePlugin,
 		},
 		files:  []string{".config/opencode/plugins/interlock.js"},
 		below:  true,

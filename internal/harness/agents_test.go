@@ -8,8 +8,8 @@ import (
 	"interlock/internal/hook"
 )
 
-// A harness that lacks a member is half a harness: doctor could not try it, a person at a terminal would not be told from it, or its
-// gaps would be told to nobody. So whoever adds one gives all of them, or says here why there is none.
+// A harness that lacks a member is half a harness: doctor could not try it, a person at a terminal would not be told from it, or
+// its gaps would be told to nobody. So whoever adds one gives all of them, or says here why there is none.
 func TestEveryHarnessHasAllMembers(t *testing.T) {
 	traceless := []string{"windsurf", "grok"} // an editor without a program of its own, and a harness whose marks nobody has seen
 	for _, name := range harness.All() {

@@ -13,7 +13,8 @@ type gap struct {
 	Instead  string // what helps
 }
 
-// Gaps lists the known gaps, by harness in the order documentation names them. docs/reference/coverage.md is made from this table.
+// Gaps lists the known gaps, by harness in the order documentation names them. docs/reference/coverage.md is made from this
+// table.
 func Gaps() (list []Gap) {
 	for _, h := range known() {
 		list = append(list, GapsOf(h.name)...)

@@ -2,8 +2,8 @@ package hook
 
 import "testing"
 
-// A dialect that lacks a member would panic at the first event, or could not be tried: which harness a payload comes from, what it runs
-// and whether it takes an answer for a refusal is known of each.
+// A dialect that lacks a member would panic at the first event, or could not be tried: which harness a payload comes from, what
+// it runs and whether it takes an answer for a refusal is known of each.
 func TestEveryDialectHasAllMembers(t *testing.T) {
 	for _, h := range harnesses() {
 		d := h.dialect()

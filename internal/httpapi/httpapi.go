@@ -211,7 +211,8 @@ func New(c Config) (*Server, error) {
 	most, share := int(c.Limits.Concurrent), int(c.Limits.PerAgent)
 	serving, end := context.WithCancel(context.Background())
 	all := endpoints()
-	return &Server{endpoints: all, paths: routesByPath(all), serving: serving, end: end, waiters: newSlots(most, share, max(most/64, 1)), config: c,
+	return &Server{endpoints: all, paths: routesByPath(all), serving: serving, end: end,
+		waiters: newSlots(most, share, max(most/64, 1)), config: c,
 		metrics: newMetrics(c.Now(), c.Build, c.Rules), names: hostname.New(c.Hosts...),
 		agents:    newSlots(most, share, max(most/64, 1)), // what other agents can't take
 		readers:   newSlots(most, int(c.Limits.Readings), int(c.Limits.Readings)),

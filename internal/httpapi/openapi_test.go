@@ -225,7 +225,8 @@ func (d *apiDocument) check(request, response string) (id, problem string) {
 		return "", err.Error()
 	}
 	for _, o := range operations() {
-		if o.path != messageIDs().ReplaceAllString(runIDs().ReplaceAllString(requestIDs().ReplaceAllString(target.Path, "{id}"), "{id}"),
+		if o.path != messageIDs().ReplaceAllString(runIDs().ReplaceAllString(requestIDs().ReplaceAllString(target.Path, "{id}"),
+			"{id}"),
 			"{id}") || strings.ToLower(words[0]) != o.method {
 			continue
 		}

@@ -54,8 +54,8 @@ func (a *Analyser) Analyse(view interlock.View, action interlock.Action) Analysi
 	return a.analyse(view, action, nil, nil)
 }
 
-// AnalyseUntil is Analyse that ends when stop is closed. What was not read by then is unknown, so that the answer is no worse than
-// a whole one; it is not to be kept, since another time there may be more of it.
+// AnalyseUntil is Analyse that ends when stop is closed. What was not read by then is unknown, so that the answer is no worse
+// than a whole one; it is not to be kept, since another time there may be more of it.
 func (a *Analyser) AnalyseUntil(stop <-chan struct{}, view interlock.View, action interlock.Action) Analysis {
 	return a.analyse(view, action, nil, stop)
 }

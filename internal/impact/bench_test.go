@@ -9,15 +9,17 @@ import (
 )
 
 // usual are commands as agents give them all day.
-var usual = []string{"ls -la", "git status", "cat README.md", "git commit -m 'Fix the parser'", "go test ./...", "rm -rf build", "grep -rn TODO src",
-	"cd src && make all", "curl -s https://example.com/a.json | jq .name", "sed -i s/a/b/ config.yaml", "npm install", "python3 -c 'print(1)'",
-	"find . -name '*.go' | xargs wc -l", "echo hello > out.txt"}
+var usual = []string{"ls -la", "git status", "cat README.md", "git commit -m 'Fix the parser'", "go test ./...", "rm -rf build",
+	"grep -rn TODO src",
+	"cd src && make all", "curl -s https://example.com/a.json | jq .name", "sed -i s/a/b/ config.yaml", "npm install",
+	"python3 -c 'print(1)'", "find . -name '*.go' | xargs wc -l", "echo hello > out.txt"}
 
 func BenchmarkUsual(b *testing.B) {
 	analyser := impact.NewAnalyser(impacttest.Knowledge(b))
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		analyser.Analyse(hostileView, interlock.Action{Kind: interlock.KindShell, Input: usual[n%len(usual)], Dir: hostileView.Workspace})
+		analyser.Analyse(hostileView, interlock.Action{Kind: interlock.KindShell, Input: usual[n%len(usual)],
+			Dir: hostileView.Workspace})
 	}
 }
 

@@ -108,8 +108,8 @@ func (p pumped) cost(analyser *impact.Analyser, bytes int) (steps, allocated int
 	return steps, int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// holds reports the bounds that inputs of this pattern break: reading them ends, and what it allocates is charged: no step allocates
-// much more than a kilobyte, so that no input of any length allocates more than there are steps for.
+// holds reports the bounds that inputs of this pattern break: reading them ends, and what it allocates is charged: no step
+// allocates much more than a kilobyte, so that no input of any length allocates more than there are steps for.
 func (p pumped) holds(t testing.TB, analyser *impact.Analyser) {
 	t.Helper()
 	const bytes = 8 << 10

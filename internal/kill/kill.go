@@ -136,7 +136,8 @@ func (s *Switch) Clear() error {
 }
 
 // Watch looks at the switch again and again, and calls on each time the stop has come further than it had. It returns when ctx ends.
-func (s *Switch) Watch(ctx context.Context, every time.Duration, now func() time.Time, on func(ledger.KillStep, ledger.HoldBody)) {
+func (s *Switch) Watch(ctx context.Context, every time.Duration, now func() time.Time,
+	on func(ledger.KillStep, ledger.HoldBody)) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	last := ledger.KillNone

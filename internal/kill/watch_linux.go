@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// A watcher hears from the kernel of files that appear in a directory. That is queued before the call returns that made the file, so
-// that asking afterwards finds it: nothing waits for a goroutine.
+// A watcher hears from the kernel of files that appear in a directory. That is queued before the call returns that made the file,
+// so that asking afterwards finds it: nothing waits for a goroutine.
 type watcher struct {
 	fd     int
 	lost   bool // the directory is another one by now

@@ -9,8 +9,8 @@ import (
 	"interlock/internal/kill"
 )
 
-// TestSeenAtOnce: however often it was looked for and not there, whatever appears under the file's name stops the very next look, and one
-// that is gone lets the next one go on.
+// TestSeenAtOnce: however often it was looked for and not there, whatever appears under the file's name stops the very next look,
+// and one that is gone lets the next one go on.
 func TestSeenAtOnce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	other := filepath.Join(t.TempDir(), "other")

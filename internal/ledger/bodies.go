@@ -39,8 +39,8 @@ func requestMarks(r interlock.ApprovalRequest) []Mark {
 	return marks
 }
 
-// requestBinds: a request that is opened, spent or has expired makes nobody decide again: a pending one approves nothing, and what is
-// spent or expired is looked at where it is used. An answer does.
+// requestBinds: a request that is opened, spent or has expired makes nobody decide again: a pending one approves nothing, and
+// what is spent or expired is looked at where it is used. An answer does.
 func requestBinds(r interlock.ApprovalRequest) bool {
 	return r.Approval != nil && (r.Status == interlock.RequestApproved || r.Status == interlock.RequestDenied) ||
 		r.Status == interlock.RequestPending && (r.First != nil || r.Ballot != nil && len(r.Ballot.Votes) > 0)

@@ -124,22 +124,25 @@ type Kind struct {
 	Proved string // what in the log says so too, besides the proofs of all that has an owner; empty: nothing has to
 	Lives  string // how long a row stands
 
-	body       codec
-	take       func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
-	use        user
-	next       func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
-	merge      func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
-	swept      bool                                           // rows are forgotten after the place they have under [Until]
-	ended      bool                                           // that a row has ended makes decide again, as it does of what a standing holds
-	note       bool                                           // rows may be written without an event: they permit nothing
-	most       int                                            // of so many rows those that are over first go; 0: as many as there are
-	filed      bool                                           // one comes with most actions, see [Book.Filed]
-	same       bool                                           // what is read is what was written, so that it need not be read to be known
-	keyed      func(value any, event string) (any, error)     // its key is the id of the change's first event, where it has none yet
-	stands     bool                                           // rows are part of a [Standing]
-	typed      reflect.Type                                   // of its values; nil: they have none
-	key        func(value any) string
-	owner      func(value any) string  // see [Book.Owner]; of a body without a codec, by its key; nil: nobody's, of what is swept or filed
+	body  codec
+	take  func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
+	use   user
+	next  func(before, after any, now time.Time) error   // nil: any row may follow any other; before is nil where there is none
+	merge func(before, delta any) (after any, err error) // see [merging]; nil: what is written is the row itself
+	swept bool                                           // rows are forgotten after the place they have under [Until]
+	// that a row has ended makes decide again, as it does of what a standing holds
+	ended bool
+	note  bool // rows may be written without an event: they permit nothing
+	most  int  // of so many rows those that are over first go; 0: as many as there are
+	filed bool // one comes with most actions, see [Book.Filed]
+	// what is read is what was written, so that it need not be read to be known
+	same   bool
+	keyed  func(value any, event string) (any, error) // its key is the id of the change's first event, where it has none yet
+	stands bool                                       // rows are part of a [Standing]
+	typed  reflect.Type                               // of its values; nil: they have none
+	key    func(value any) string
+	// see [Book.Owner]; of a body without a codec, by its key; nil: nobody's, of what is swept or filed
+	owner      func(value any) string
 	keyOwner   func(key string) string // see [Book.OwnerOf]
 	markOwners markOwners
 	// who finds nothing left to spend decides again, because what is there to read says what to do then

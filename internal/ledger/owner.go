@@ -77,15 +77,15 @@ func (t *Tampered) Name() string {
 	return name
 }
 
-// Proved reports whether rows of a kind are believed only with a proof that is their owner's: all but those that pass or are filed,
-// which have proofs of their own, and so a kind that nobody knows.
+// Proved reports whether rows of a kind are believed only with a proof that is their owner's: all but those that pass or are
+// filed, which have proofs of their own, and so a kind that nobody knows.
 func (b Book) Proved(kind string) bool {
 	k := b.kinds[kind]
 	return !k.swept && !k.filed
 }
 
-// Owner is whose standing a row is part of. Nobody's: it has ended, or its kind needs no owner. A kind that needs one and says none is
-// an error, so that nothing of it is believed.
+// Owner is whose standing a row is part of. Nobody's: it has ended, or its kind needs no owner. A kind that needs one and says
+// none is an error, so that nothing of it is believed.
 func (b Book) Owner(r Row) (string, error) {
 	k := b.kinds[r.Kind]
 	switch {

@@ -8,22 +8,25 @@ import (
 	"interlock/internal/ledger"
 )
 
-// readTogether are the refs by which decisions read all of one owner's, so that a row which was taken away is missed. Each line that is
-// lost here, or in the table of kinds, lets somebody take rows away unnoticed.
+// readTogether are the refs by which decisions read all of one owner's, so that a row which was taken away is missed. Each line
+// that is lost here, or in the table of kinds, lets somebody take rows away unnoticed.
 var readTogether = []ledger.Ref{
 	{Kind: ledger.Request, Mark: ledger.Of("builder", "pat")}, {Kind: ledger.Order, Mark: ledger.Of("builder", "pat")},
 	{Kind: ledger.Order, Mark: ledger.RangesOf("clerk")}, {Kind: ledger.Order, Mark: ledger.Ordered("suppress")},
-	{Kind: ledger.Challenge, Mark: ledger.Of("builder")}, {Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Setting, Mark: ledger.All},
-	{Kind: ledger.Candidate, Mark: ledger.All}, {Kind: ledger.Pin, Mark: ledger.Server("files")}, {Kind: ledger.Hold, Mark: ledger.OverAll},
-	{Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldAgent, "builder")}, {Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb_01")},
+	{Kind: ledger.Challenge, Mark: ledger.Of("builder")}, {Kind: ledger.Operator, Mark: ledger.All},
+	{Kind: ledger.Setting, Mark: ledger.All},
+	{Kind: ledger.Candidate, Mark: ledger.All}, {Kind: ledger.Pin, Mark: ledger.Server("files")},
+	{Kind: ledger.Hold, Mark: ledger.OverAll},
+	{Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldAgent, "builder")},
+	{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb_01")},
 	{Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb_01")},
 }
 
 // Those whose owner only the row says: a ref by their key reads that row and proves it by itself.
 var ownedByWhatTheySay = []string{ledger.Request, ledger.Order, ledger.Challenge}
 
-// TestOwners: every kind that needs a proof says whose its rows are, by the row, by its key and by each mark, and says the same each
-// time; what says nothing is refused.
+// TestOwners: every kind that needs a proof says whose its rows are, by the row, by its key and by each mark, and says the same
+// each time; what says nothing is refused.
 func TestOwners(t *testing.T) {
 	book := ledger.NewBook()
 	for _, ref := range readTogether {
@@ -55,7 +58,8 @@ func TestOwners(t *testing.T) {
 			t.Errorf("%s is believed under a mark of which nothing is said", name)
 		}
 	}
-	for _, ref := range []ledger.Ref{{Kind: "a kind that nobody knows", Key: "k"}, {Kind: "a kind that nobody knows", Mark: ledger.All}} {
+	for _, ref := range []ledger.Ref{{Kind: "a kind that nobody knows", Key: "k"},
+		{Kind: "a kind that nobody knows", Mark: ledger.All}} {
 		if owner, err := book.OwnerOf(ref); err == nil {
 			t.Errorf("%+v is believed as of %q", ref, owner)
 		}

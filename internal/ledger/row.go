@@ -116,9 +116,9 @@ func first(key string) string {
 	return name
 }
 
-// OwnerOf is the one owner of every row that a ref can name, if there is one: then nothing of what it names can be missing without
-// being missed. It is empty where the rows have to be read to know, and then each is proved by itself. Of a kind or a mark that has
-// said nothing of that, nothing is believed.
+// OwnerOf is the one owner of every row that a ref can name, if there is one: then nothing of what it names can be missing
+// without being missed. It is empty where the rows have to be read to know, and then each is proved by itself. Of a kind or a
+// mark that has said nothing of that, nothing is believed.
 func (b Book) OwnerOf(ref Ref) (string, error) {
 	k, known := b.kinds[ref.Kind]
 	word, rest, _ := strings.Cut(ref.Mark, "\x00")
@@ -171,8 +171,8 @@ var rowOf = sync.OnceValue(func() map[reflect.Type]func(value any) Row {
 	return rows
 })
 
-// Rows are values as rows to write: what a kind holds, or what is put to it, such as one more thing that a run did. Encoding them is left
-// to the change. Whatever is of no kind is refused there.
+// Rows are values as rows to write: what a kind holds, or what is put to it, such as one more thing that a run did. Encoding them
+// is left to the change. Whatever is of no kind is refused there.
 func Rows(values ...any) []Row {
 	rows := make([]Row, 0, len(values))
 	for _, value := range values {

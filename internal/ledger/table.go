@@ -17,31 +17,38 @@ func Kinds() []Kind {
 		row[interlock.AgentRecord]{key: func(a interlock.AgentRecord) string { return a.ID }, marks: agentMarks, binding: true,
 			into:  func(a interlock.AgentRecord, to *Standing) { put(&to.Agents, a.ID, a) },
 			owner: owners[interlock.AgentRecord]{each: ownerAgent, marks: markOwners{All: several, "token": several}}}.
-			kind(Kind{Name: Agent, Writer: ByOrder, Proved: "an IDENTITY_CHANGE or TRUST_CHANGE entry", Lives: "for ever, revoked or not", stands: true}),
+			kind(Kind{Name: Agent, Writer: ByOrder, Proved: "an IDENTITY_CHANGE or TRUST_CHANGE entry", Lives: "for ever, revoked or not",
+				stands: true}),
 		row[interlock.OperatorRecord]{key: func(o interlock.OperatorRecord) string { return o.Name }, binding: true,
 			marks: func(o interlock.OperatorRecord) []Mark { return withAll(nano(o.Created)) },
 			into:  func(o interlock.OperatorRecord, to *Standing) { put(&to.Operators, o.Name, o) },
 			owner: owners[interlock.OperatorRecord]{all: ownerOperator, marks: markOwners{All: one(ownerOperator)}}}.
-			kind(Kind{Name: Operator, Writer: ByOrder, Proved: "an IDENTITY_CHANGE entry", Lives: "for ever, revoked or not", stands: true}),
-		row[interlock.ApprovalRequest]{key: func(r interlock.ApprovalRequest) string { return r.ID }, marks: requestMarks, binds: requestBinds,
-			left: requestLeft, stands: requestStands, check: answeredBySomebody, next: requestNext,
+			kind(Kind{Name: Operator, Writer: ByOrder, Proved: "an IDENTITY_CHANGE entry", Lives: "for ever, revoked or not",
+				stands: true}),
+		row[interlock.ApprovalRequest]{key: func(r interlock.ApprovalRequest) string { return r.ID }, marks: requestMarks,
+			binds: requestBinds, left: requestLeft, stands: requestStands, check: answeredBySomebody, next: requestNext,
 			into: func(r interlock.ApprovalRequest, to *Standing) { put(&to.Requests, r.ID, r) },
-			owner: owners[interlock.ApprovalRequest]{of: func(r interlock.ApprovalRequest) string { return ownerAgent + r.Requester.Agent },
+			owner: owners[interlock.ApprovalRequest]{of: func(r interlock.ApprovalRequest) string {
+				return ownerAgent + r.Requester.Agent
+			},
 				marks: markOwners{"of": ofAgent, "by": several, "is": several, All: several, BallotDue: several, Harnessed: several,
 					ReviewDue: several}}}.
 			kind(Kind{Name: Request, Writer: ByAction, Proved: "the signatures of its approvals", Lives: "for ever, open until it ends",
 				take: requestTake, again: true, stands: true}),
-		row[any]{key: orderKey, marks: orderMarks, binding: true, left: orderLeft, stands: orderStands, decode: readOrder, into: orderInto,
-			owner: owners[any]{of: orderOwner, marks: markOwners{"of": ofAgent, "range": prefixed(ownerRange), "verb": ofVerb, All: several}}}.
-			kind(Kind{Name: Order, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended", take: orderTake, again: true,
-				stands: true}),
+		row[any]{key: orderKey, marks: orderMarks, binding: true, left: orderLeft, stands: orderStands, decode: readOrder,
+			into: orderInto,
+			owner: owners[any]{of: orderOwner, marks: markOwners{"of": ofAgent, "range": prefixed(ownerRange), "verb": ofVerb,
+				All: several}}}.
+			kind(Kind{Name: Order, Writer: ByOrder, Proved: "its own signature", Lives: "until it is used up or ended", take: orderTake,
+				again: true, stands: true}),
 		row[interlock.Challenge]{key: func(c interlock.Challenge) string { return c.ID }, marks: challengeMarks, binding: true,
 			stands: challengeStands, into: func(c interlock.Challenge, to *Standing) { put(&to.Challenges, c.ID, c) },
 			owner: owners[interlock.Challenge]{of: func(c interlock.Challenge) string { return ownerAgent + c.Requester.Agent },
 				marks: markOwners{"of": ofAgent, All: several, Pauses: several, "waits": several}}}.
 			kind(Kind{Name: Challenge, Writer: ByAction, Lives: "until it has ended", stands: true}),
-		row[AttemptsBody]{key: func(a AttemptsBody) string { return AttemptsKey(a.Agent, a.Principal) }, marks: attemptsMarks, binding: true,
-			stands: attemptsStands, into: func(a AttemptsBody, to *Standing) { put(&to.Attempts, AttemptsKey(a.Agent, a.Principal), a) },
+		row[AttemptsBody]{key: func(a AttemptsBody) string { return AttemptsKey(a.Agent, a.Principal) }, marks: attemptsMarks,
+			binding: true,
+			stands:  attemptsStands, into: func(a AttemptsBody, to *Standing) { put(&to.Attempts, AttemptsKey(a.Agent, a.Principal), a) },
 			owner: owners[AttemptsBody]{of: func(a AttemptsBody) string { return ownerAgent + a.Agent },
 				key: func(key string) string { return ownerAgent + first(key) }, marks: markOwners{All: several}}}.
 			kind(Kind{Name: Attempts, Writer: ByAction, Lives: "until the window is over", stands: true}),
@@ -65,25 +72,30 @@ func Kinds() []Kind {
 		row[Done]{key: func(d Done) string { return ExecutionKey(d.Principal, d.Agent, d.Run) }, next: executionNext,
 			until: func(d Done) int64 { return nano(d.Seen.Add(IdleExecution)) }}.
 			kind(Kind{Name: Execution, Writer: ByAction, Lives: "an hour after its last step", swept: true}),
-		row[CandidateBody]{key: func(c CandidateBody) string { return c.Name }, binding: true, // an order to promote the one before must not stand
+		// an order to promote the one before must not stand
+		row[CandidateBody]{key: func(c CandidateBody) string { return c.Name }, binding: true,
 			owner: owners[CandidateBody]{all: ownerCandidate, marks: markOwners{All: one(ownerCandidate)}}}.
-			kind(Kind{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted or replaced",
-				ended: true}),
+			kind(Kind{Name: Candidate, Writer: ByOrder, Proved: "a RULESET_SHADOW entry", Lives: "until it is stopped, promoted " +
+				"or replaced", ended: true}),
 		row[ShadowBody]{key: func(s ShadowBody) string { return string(s.Ruleset) },
 			until: func(s ShadowBody) int64 { return nano(s.To.Add(shadowLife)) }}.
 			kind(Kind{Name: Shadow, Writer: ByAction, Lives: "30 days after its last decision", swept: true, note: true}),
 		row[CallBody]{key: func(c CallBody) string { return c.EventID }, marks: callMarks}.
 			kind(Kind{Name: Call, Writer: ByAction, Lives: "a day", filed: true, note: true, keyed: callOf}),
 		row[RecentBody]{key: func(r RecentBody) string { return r.Run }, marks: recentMarks}.
-			kind(Kind{Name: Recent, Writer: ByAction, Lives: "half an hour after the run's last action", swept: true, merge: merging(recentMerge)}),
+			kind(Kind{Name: Recent, Writer: ByAction, Lives: "half an hour after the run's last action", swept: true,
+				merge: merging(recentMerge)}),
 		row[WrittenBody]{key: func(w WrittenBody) string { return w.File },
 			until: func(w WrittenBody) int64 { return nano(w.At.Add(interlock.WrittenWindow)) }}.
 			kind(Kind{Name: Written, Writer: ByAction, Lives: "a day", swept: true, merge: merging(writtenMerge)}),
 		row[HeardBody]{key: func(h HeardBody) string { return h.Run },
 			until: func(h HeardBody) int64 { return nano(h.At.Add(origin.HeardWindow)) }}.
-			kind(Kind{Name: Heard, Writer: ByAction, Lives: "a day after the run heard anything last", swept: true, note: true, most: maxHeard}),
-		row[AgainBody]{key: func(a AgainBody) string { return a.Event }, until: func(a AgainBody) int64 { return nano(a.At.Add(time.Hour)) }}.
-			kind(Kind{Name: Again, Writer: ByAction, Lives: "an hour", swept: true, note: true}),
+			kind(Kind{Name: Heard, Writer: ByAction, Lives: "a day after the run heard anything last", swept: true, note: true,
+				most: maxHeard}),
+		row[AgainBody]{key: func(a AgainBody) string {
+			return a.Event
+		}, until: func(a AgainBody) int64 { return nano(a.At.Add(time.Hour)) }}.
+				kind(Kind{Name: Again, Writer: ByAction, Lives: "an hour", swept: true, note: true}),
 		row[FailedBody]{key: func(f FailedBody) string { return FailedKey(f.Principal, f.Agent) },
 			until: func(f FailedBody) int64 { return nano(f.Seen.Add(interlock.RetryWindow)) }}.
 			kind(Kind{Name: Failed, Writer: ByGateway, Lives: "ten minutes after its agent's last failure", swept: true,
@@ -91,14 +103,20 @@ func Kinds() []Kind {
 		row[SignalBody]{key: func(b SignalBody) string { return SignalRowKey(b.Observer, b.Signal) },
 			until: func(b SignalBody) int64 { return nano(b.At.Add(signalLives)) }}.
 			kind(Kind{Name: Signal, Writer: ByFinding, Lives: "a day after it was told last", swept: true}),
-		row[SubscriptionBody]{key: func(s SubscriptionBody) string { return s.ID }, until: func(s SubscriptionBody) int64 { return nano(s.until()) }}.
+		row[SubscriptionBody]{key: func(s SubscriptionBody) string { return s.ID }, until: func(s SubscriptionBody) int64 {
+			return nano(s.until())
+		}}.
 			kind(Kind{Name: Subscription, Writer: ByOrder, Proved: "an OPERATOR_SESSION entry", Lives: "90 days after a message was taken",
 				swept: true, note: true, most: MaxSubscriptions}),
-		row[CarriedBody]{key: func(c CarriedBody) string { return c.Name }, next: carriedNext, owner: owners[CarriedBody]{each: ownerCarried, marks: markOwners{All: several}}}.
-			kind(Kind{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever"}),
-		row[interlock.Run]{key: func(r interlock.Run) string { return RunKey(r.Agent, r.ID) }, marks: runMarks, binding: true, stands: runStands,
-			next: runNext, owner: owners[interlock.Run]{each: ownerRun, marks: markOwners{"named": several, "runs": several, "under": several,
-				"in": several, All: several, RunsDue: several, RunsEnded: several, RunsLate: several}}}.
+		row[CarriedBody]{key: func(c CarriedBody) string {
+			return c.Name
+		}, next: carriedNext, owner: owners[CarriedBody]{each: ownerCarried, marks: markOwners{All: several}}}.
+				kind(Kind{Name: Carried, Writer: ByOrder, Proved: "its place: without it an order would count again", Lives: "for ever"}),
+		row[interlock.Run]{key: func(r interlock.Run) string { return RunKey(r.Agent, r.ID) }, marks: runMarks, binding: true,
+			stands: runStands,
+			next:   runNext, owner: owners[interlock.Run]{each: ownerRun, marks: markOwners{"named": several, "runs": several,
+				"under": several,
+				"in":    several, All: several, RunsDue: several, RunsEnded: several, RunsLate: several}}}.
 			kind(Kind{Name: Run, Writer: ByAction, Lives: "for ever, open until it ends", stands: true}),
 		// What is delegated to an agent that held nothing delegated before is noticed by its decisions: until then it acted freely.
 		row[RunCountBody]{key: func(t RunCountBody) string { return t.Name }, marks: func(RunCountBody) []Mark { return withAll(0) },
@@ -117,18 +135,23 @@ func Kinds() []Kind {
 		row[CommitmentBody]{key: func(c CommitmentBody) string { return c.Name }, marks: commitmentMarks, binding: true,
 			owner: owners[CommitmentBody]{each: ownerCommitment, marks: markOwners{All: several, CommitmentsLocked: several}}}.
 			kind(Kind{Name: Commitment, Writer: ByAction, Lives: "for ever", stands: true}),
-		row[BaselineBody]{key: func(b BaselineBody) string { return b.Name }, marks: func(b BaselineBody) []Mark { return withAll(nano(b.At)) },
+		row[BaselineBody]{key: func(b BaselineBody) string {
+			return b.Name
+		}, marks: func(b BaselineBody) []Mark { return withAll(nano(b.At)) },
 			owner: owners[BaselineBody]{each: ownerBaseline, marks: markOwners{All: several}}}.
 			kind(Kind{Name: Baseline, Writer: ByAction, Lives: "for ever", stands: true}),
-		row[AliveBody]{key: func(a AliveBody) string { return a.Agent }, until: func(a AliveBody) int64 { return nano(a.At.Add(AliveFor)) }}.
-			kind(Kind{Name: Alive, Writer: ByAction, Lives: "a day after its agent was heard last", swept: true, note: true}),
+		row[AliveBody]{key: func(a AliveBody) string {
+			return a.Agent
+		}, until: func(a AliveBody) int64 { return nano(a.At.Add(AliveFor)) }}.
+				kind(Kind{Name: Alive, Writer: ByAction, Lives: "a day after its agent was heard last", swept: true, note: true}),
 		row[CheckpointBody]{key: func(c CheckpointBody) string { return RunKey(c.Agent, c.Run) }, binding: true, next: checkpointNext,
 			marks: func(c CheckpointBody) []Mark { return withAll(nano(c.At), RunNamed(c.Run)) },
 			owner: owners[CheckpointBody]{each: ownerRun, marks: markOwners{All: several, "named": several}}}.
 			kind(Kind{Name: Checkpoint, Writer: ByAction, Lives: "for ever, the newest of each run", stands: true}),
-		row[interlock.ActionRequest]{key: func(r interlock.ActionRequest) string { return r.ID }, marks: actionMarks, binding: true, next: actionNext,
-			owner: owners[interlock.ActionRequest]{each: ownerAction, marks: markOwners{"every": several, "is": several, All: several, "for": several,
-				ActionDue: several, "late": several, "review": several}}}.
+		row[interlock.ActionRequest]{key: func(r interlock.ActionRequest) string { return r.ID }, marks: actionMarks, binding: true,
+			next: actionNext,
+			owner: owners[interlock.ActionRequest]{each: ownerAction, marks: markOwners{"every": several, "is": several, All: several,
+				"for": several, ActionDue: several, "late": several, "review": several}}}.
 			kind(Kind{Name: ActionRequest, Writer: ByAction, Proved: "the signatures of its votes", Lives: "for ever", stands: true}),
 		row[HoldBody]{key: func(h HoldBody) string { return h.Name() }, marks: holdMarks, binding: true, next: holdNext,
 			owner: owners[HoldBody]{of: func(h HoldBody) string { return ownerOfHold(h.Name()) }, key: ownerOfHold,
@@ -140,13 +163,14 @@ func Kinds() []Kind {
 				marks: markOwners{All: several}}}.
 			kind(Kind{Name: Breaker, Writer: ByAction, Lives: "for ever", stands: true}),
 		row[TallyBody]{key: func(t TallyBody) string { return t.Name }, marks: tallyMarks}.
-			kind(Kind{Name: Tally, Writer: ByAction, Lives: "half an hour after the last action", swept: true, merge: merging(tallyMerge)}),
+			kind(Kind{Name: Tally, Writer: ByAction, Lives: "half an hour after the last action", swept: true,
+				merge: merging(tallyMerge)}),
 		// A rollback and its steps are proved together: nobody takes one of them away unnoticed.
 		row[RollbackBody]{key: func(r RollbackBody) string { return r.ID }, marks: rollbackMarks, binding: true,
 			owner: owners[RollbackBody]{each: ownerRollback, marks: markOwners{"named": prefixed(ownerRollback), All: several,
 				RollbacksEnded: several}}}.
-			kind(Kind{Name: Rollback, Writer: ByOrder, Proved: "a ROLLBACK_BEGUN, ROLLBACK_STEP or ROLLBACK_ENDED entry", Lives: "for ever",
-				stands: true}),
+			kind(Kind{Name: Rollback, Writer: ByOrder, Proved: "a ROLLBACK_BEGUN, ROLLBACK_STEP or ROLLBACK_ENDED entry",
+				Lives: "for ever", stands: true}),
 		row[RollbackStepBody]{key: func(s RollbackStepBody) string { return RollbackStepKey(s.Rollback, s.N) }, binding: true,
 			marks: func(s RollbackStepBody) []Mark { return withAll(int64(s.N), RollbackSteps(s.Rollback)) },
 			owner: owners[RollbackStepBody]{of: func(s RollbackStepBody) string { return ownerRollback + s.Rollback }, key: ownerOfStep,
@@ -157,16 +181,21 @@ func Kinds() []Kind {
 				merge: usageMerge}),
 		row[ProfileBody]{key: func(p ProfileBody) string { return p.Name }, until: profileUntil, next: profileNext}.
 			kind(Kind{Name: Profile, Writer: ByFinding, Lives: "90 days after the last action", swept: true}),
-		row[SettledBody]{key: func(s SettledBody) string { return s.Event }, until: func(s SettledBody) int64 { return nano(s.At.Add(keptSettled)) },
+		row[SettledBody]{key: func(s SettledBody) string {
+			return s.Event
+		}, until: func(s SettledBody) int64 { return nano(s.At.Add(keptSettled)) },
 			next: settledOnce}.
 			kind(Kind{Name: Settled, Writer: ByAction, Lives: "eight days", swept: true}),
-		row[MeterBody]{key: func(b MeterBody) string { return MeterKey(&b) }, until: func(b MeterBody) int64 { return nano(b.At.Add(meterLives)) },
+		row[MeterBody]{key: func(b MeterBody) string {
+			return MeterKey(&b)
+		}, until: func(b MeterBody) int64 { return nano(b.At.Add(meterLives)) },
 			check: meterCheck, next: meterNext}.
 			kind(Kind{Name: Meter, Writer: ByAction, Lives: "eight days after it was heard last", swept: true, note: true}),
 		row[BudgetBody]{key: func(b BudgetBody) string { return b.Key }, until: budgetUntil, next: budgetNext}.
 			kind(Kind{Name: Budget, Writer: ByAction, Lives: "until the budget's time is over; for ever without one", swept: true}),
 		row[JudgedBody]{key: func(j JudgedBody) string { return string(j.Key) }, until: judgedUntil}.
-			kind(Kind{Name: Judged, Writer: ByAction, Lives: "a denial for ever, an Allow for as long as the settings say", swept: true, same: true}),
+			kind(Kind{Name: Judged, Writer: ByAction, Lives: "a denial for ever, an Allow for as long as the settings say", swept: true,
+				same: true}),
 		row[OwedBody]{key: func(o OwedBody) string { return o.Event }, marks: func(o OwedBody) []Mark { return withAll(nano(o.At)) },
 			owner: owners[OwedBody]{each: ownerOwed, marks: markOwners{All: several}}}.
 			kind(Kind{Name: Owed, Writer: ByAction, Proved: "its decision's event says that it is owed", keyed: owedOf,

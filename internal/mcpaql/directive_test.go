@@ -178,10 +178,12 @@ func TestCodesAreHandedOnAndNeverShown(t *testing.T) {
 			mcpaql.CodePermissionDenied, map[string]any{"result": "wrong", "failed_attempts": 1.0}},
 		"expired": {governance.Verification{Result: "expired", Failed: 2}, mcpaql.CodePermissionDenied,
 			map[string]any{"result": "expired", "failed_attempts": 2.0}},
-		"unknown": {governance.Verification{Result: "unknown", Failed: 3}, mcpaql.CodeNoResource, map[string]any{"result": "unknown", "failed_attempts": 3.0}},
+		"unknown": {governance.Verification{Result: "unknown", Failed: 3}, mcpaql.CodeNoResource, map[string]any{"result": "unknown",
+			"failed_attempts": 3.0}},
 		"limited": {governance.Verification{Result: "limited", Failed: 10, RetryAfter: time.Minute}, mcpaql.CodeRateLimit,
 			map[string]any{"result": "limited", "failed_attempts": 10.0, "retry_after_seconds": 60.0}},
-		"odd": {governance.Verification{Result: "perhaps"}, mcpaql.CodePermissionDenied, map[string]any{"result": "perhaps", "failed_attempts": 0.0}},
+		"odd": {governance.Verification{Result: "perhaps"}, mcpaql.CodePermissionDenied, map[string]any{"result": "perhaps",
+			"failed_attempts": 0.0}},
 	} {
 		f := newFixture(t, nil)
 		f.backend.verify = func(gotChallenge, gotCode string) (governance.Verification, error) {

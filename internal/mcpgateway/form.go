@@ -88,19 +88,19 @@ func whereOf(err error) string {
 	return ""
 }
 
-// maxFormCost is how many parts a schema has at most once what it refers to stands in the place of each reference: so much is looked at for
-// each part of an argument.
+// maxFormCost is how many parts a schema has at most once what it refers to stands in the place of each reference: so much is
+// looked at for each part of an argument.
 const maxFormCost = 5000
 
-// A formCost counts the parts of a schema that a server sent. A schema that refers to itself could be looked at without an end, and one that
-// refers to the same twice, again and again, for longer than anybody waits.
+// A formCost counts the parts of a schema that a server sent. A schema that refers to itself could be looked at without an end,
+// and one that refers to the same twice, again and again, for longer than anybody waits.
 type formCost struct {
 	root any
 	cost map[string]int // by where it is; 0: it is being counted
 }
 
-// bounded reports whether a schema can be held against arguments: it refers to parts of itself only, never to one that it is within, and stays
-// small when those are written out.
+// bounded reports whether a schema can be held against arguments: it refers to parts of itself only, never to one that it is
+// within, and stays small when those are written out.
 func bounded(schema json.RawMessage) bool {
 	c := formCost{cost: map[string]int{}}
 	if err := json.Unmarshal(schema, &c.root); err != nil {

@@ -223,7 +223,9 @@ func TestAnswersAheadOfTheQuestion(t *testing.T) {
 	}
 	wait.Until(t, "what was begun comes", func() bool { return len(book.proposed()) >= 4 })
 	server.last().say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
-	wait.Until(t, "what was begun comes", func() bool { return strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`) })
+	wait.Until(t, "what was begun comes", func() bool {
+		return strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`)
+	})
 	both := func(state string) message {
 		return c.call("tools/call", `{`+writesNote+`,"inputResponses":{"`+name+`":{"action":"accept"},"question-2":{"n":2},"question-3":{"n":3}},"requestState":"`+state+`",`+metaWith(takesAll)+`}`)
 	}
@@ -485,7 +487,9 @@ func TestProgressOfAHeldCall(t *testing.T) {
 	state, name := asks(t, c.call("tools/call", `{`+writesNote+`,`+with("one")+`}`), "elicitation/create")
 	server.last().say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":2}}`, token)
 	server.last().say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
-	wait.Until(t, "what was begun comes", func() bool { return strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`) })
+	wait.Until(t, "what was begun comes", func() bool {
+		return strings.Contains(strings.Join(server.sentAll(), ""), `"id":"p","result"`)
+	})
 	c.call("tools/call", `{`+writesNote+`,"inputResponses":{"`+name+`":{"action":"accept"}},"requestState":"`+state+`",`+with("two")+`}`)
 	var told []string
 	c.mu.Lock()

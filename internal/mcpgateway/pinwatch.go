@@ -85,7 +85,8 @@ func (s *Session) sees(kind offerKind, shown []*offer) string {
 }
 
 // Pins says what of a server's offers may be shown, and which definition of each was approved. It is safe for concurrent use.
-// What may be called it does not say: that is decided when the call is proposed, by the same rules, from [admission.Way.Upstream].
+// What may be called it does not say: that is decided when the call is proposed, by the same rules, from
+// [admission.Way.Upstream].
 type Pins interface {
 	// Examine holds what a server lists against what was approved: on first sight it is pinned or put into quarantine, later
 	// what is new or has changed is, with an event and an alert, and all of it is on disk when Examine returns. The listing

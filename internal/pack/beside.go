@@ -23,8 +23,8 @@ const (
 	digitsCopy  = placeDigits + 2
 )
 
-// AppendBeside appends a text as it is stored beside another, or beside one of which that is a part from a place on. The whole must be
-// there again to read it.
+// AppendBeside appends a text as it is stored beside another, or beside one of which that is a part from a place on. The whole
+// must be there again to read it.
 func AppendBeside(out, text, beside []byte, from int) []byte {
 	if len(text) < smallest || from+len(beside) > maxBeside || bytes.IndexByte(text, copyMark) >= 0 {
 		return Append(out, text)

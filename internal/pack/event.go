@@ -33,8 +33,8 @@ func AppendEvent(out, text []byte) []byte {
 	return Append(append(out, bare), b.copied)
 }
 
-// AppendSealed is [AppendEvent] for an event that was sealed a moment ago: its two hashes are known to be those of its parts, so that
-// they are not computed once more to see it.
+// AppendSealed is [AppendEvent] for an event that was sealed a moment ago: its two hashes are known to be those of its parts, so
+// that they are not computed once more to see it.
 func AppendSealed(out, text []byte) []byte {
 	b := rooms.Get().(*room)
 	defer rooms.Put(b)

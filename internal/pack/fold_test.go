@@ -10,7 +10,8 @@ import (
 // A hash behind a colon or a quote is folded wherever it stands, and nothing else is.
 func FuzzFoldFindsEveryHash(f *testing.F) {
 	long, short := strings.Repeat("0a", longBytes), strings.Repeat("1f", shortBytes)
-	for _, text := range []string{`"` + long + `"`, `{"a":"sha256:` + long + `","b":"` + short + `"}`, `:` + short + long + short, `"` + short[1:],
+	for _, text := range []string{`"` + long + `"`, `{"a":"sha256:` + long + `","b":"` + short + `"}`, `:` + short + long + short,
+		`"` + short[1:],
 		long, ` ` + long, `"` + long + `:` + short, strings.Repeat(`"`+short, 3), strings.Repeat("x", 31) + `:` + short} {
 		f.Add([]byte(text))
 	}

@@ -90,7 +90,8 @@ func (s System) Files() []SystemFile {
 	files := []SystemFile{
 		{Path: usersFile, Mode: 0o644, Content: []byte(madeBy + "u " + SystemUser + " - \"Interlock, the safety interlock of AI agents\" " +
 			SystemHome + " /usr/sbin/nologin\ng " + SystemGroup + " -\nm " + SystemUser + " " + SystemGroup + "\n")},
-		{Path: SystemConfig, Mode: 0o644, Keep: true, Content: []byte("# Settings of the system's Interlock; docs/reference/settings.md lists them. " +
+		{Path: SystemConfig, Mode: 0o644, Keep: true, Content: []byte("# Settings of the system's Interlock; " +
+			"docs/reference/settings.md lists them. " +
 			"They are root's: the server reads them and can't\n# change them. A secret is a reference: credential:NAME is the file NAME in " +
 			credentialDir + ".\n")},
 		{Path: credentialDir + "/README", Mode: 0o600, Keep: true, Content: []byte("Each file here is a secret that systemd hands to the " +

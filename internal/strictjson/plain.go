@@ -10,10 +10,10 @@ import (
 // maxPlain is how deep plain canonical JSON may be nested here; what is deeper takes the long way.
 const maxPlain = 32
 
-// IsCanonical reports whether a text is certainly JSON in canonical form already, as most arguments and all payloads are: then nobody
-// has to write it again, which takes several times as long. It knows the plain cases and says no to the rest: names of ASCII without
-// escapes, in ascending order, whole numbers of few digits, strings in their shortest spelling, no white space. That true means
-// canonical is held by a fuzz test.
+// IsCanonical reports whether a text is certainly JSON in canonical form already, as most arguments and all payloads are: then
+// nobody has to write it again, which takes several times as long. It knows the plain cases and says no to the rest: names of
+// ASCII without escapes, in ascending order, whole numbers of few digits, strings in their shortest spelling, no white space.
+// That true means canonical is held by a fuzz test.
 func IsCanonical(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false

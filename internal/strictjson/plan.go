@@ -15,10 +15,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A plan writes the values of one type as [Marshal] has them, members in canonical order. It is made once for each type, out of the
-// type's own tags, so that a member is named in one place and every record, snapshot and answer is written by one mechanism, several
-// times faster than by an encoder that looks at the tags each time and sorts afterwards. What a plan does not know (floating-point
-// numbers, types that write themselves) goes to the general encoder.
+// A plan writes the values of one type as [Marshal] has them, members in canonical order. It is made once for each type, out of
+// the type's own tags, so that a member is named in one place and every record, snapshot and answer is written by one mechanism,
+// several times faster than by an encoder that looks at the tags each time and sorts afterwards. What a plan does not know
+// (floating-point numbers, types that write themselves) goes to the general encoder.
 type plan struct {
 	write  func(w *writer, v reflect.Value)
 	fields []planField // of a struct
@@ -36,8 +36,8 @@ type planField struct {
 	value *plan
 }
 
-// plans holds the plan of every type seen. Entries are functions of their type, so filling the table late changes nothing that can
-// be observed.
+// plans holds the plan of every type seen. Entries are functions of their type, so filling the table late changes nothing that
+// can be observed.
 var plans sync.Map // filled late: reflect.Type -> *plan, a function of its type
 
 func planOf(t reflect.Type) *plan {
@@ -130,8 +130,8 @@ func (p planner) byKind(t reflect.Type, made *plan) {
 	}
 }
 
-// members are the members of a struct in canonical order, with those of structs embedded in it. ok is false where its tags say what
-// a plan does not know.
+// members are the members of a struct in canonical order, with those of structs embedded in it. ok is false where its tags say
+// what a plan does not know.
 func (p planner) members(t reflect.Type) (fields []planField, ok bool) {
 	if !p.collect(t, nil, &fields) {
 		return nil, false
@@ -173,8 +173,8 @@ func (p planner) collect(t reflect.Type, index []int, fields *[]planField) bool 
 		if !known || !plain(name) {
 			return false
 		}
-		*fields = append(*fields, planField{at: at[0], inner: at[1:], kind: shortcut(f.Type, options), later: `,"` + name + `":`, skip: skip,
-			value: p.plan(f.Type)})
+		*fields = append(*fields, planField{at: at[0], inner: at[1:], kind: shortcut(f.Type, options), later: `,"` + name + `":`,
+			skip: skip, value: p.plan(f.Type)})
 	}
 	return true
 }

@@ -60,9 +60,12 @@ func TestPlansWriteWhatTheGeneralEncoderWrites(t *testing.T) {
 	loop := map[string]any{}
 	loop["loop"] = loop
 	for name, value := range map[string]any{
-		"nothing": nil, "text": "a\u00e9\"", "bad text": "\xff", "number": 1 << 60, "small": int8(-3), "large": uint64(1 << 60), "float": 1e21,
-		"minus zero": []any{0.0, -1.5}, "pointer": &one, "enumeration": &verdict, "no such": interlock.Verdict(9), "function": func() {},
-		"empty": outer{}, "plain": plainOuter{}, "pointer to plain": &plainOuter{Numbers: []uint64{}, Self: &plainOuter{Any: []any{1, "x", nil}}},
+		"nothing": nil, "text": "a\u00e9\"", "bad text": "\xff", "number": 1 << 60, "small": int8(-3), "large": uint64(1 << 60),
+		"float":      1e21,
+		"minus zero": []any{0.0, -1.5}, "pointer": &one, "enumeration": &verdict, "no such": interlock.Verdict(9),
+		"function": func() {},
+		"empty":    outer{}, "plain": plainOuter{}, "pointer to plain": &plainOuter{Numbers: []uint64{},
+			Self: &plainOuter{Any: []any{1, "x", nil}}},
 		"full": &outer{holder: holder{"b", 1}, other: other{[]byte{1, 2, 255}, true}, Same: "s", Numbers: []uint64{}, Ratio: 0.1,
 			List: []interlock.Verdict{interlock.Allow, interlock.Ask}, Any: map[string]any{"b": 1.5, "a": []string{"x"}},
 			Raw: json.RawMessage(`{"b": 1, "a": [ ]}`), Least: json.RawMessage("1"), Self: &outer{}, Quoted: 7, hidden: 1, Left: 2,

@@ -131,9 +131,9 @@ func Marshal(v any) ([]byte, error) {
 	return append(make([]byte, 0, len(w.bytes)), w.bytes...), nil
 }
 
-// AppendDeclared appends what encoding/json would write of a Go value for others to read, without escapes for HTML: members in the
-// order of their declaration, and empty lists where it has null. ok is false where encoding/json has to be asked: for what no plan
-// knows, and for texts that are not UTF-8 or hold the line ends that it escapes.
+// AppendDeclared appends what encoding/json would write of a Go value for others to read, without escapes for HTML: members in
+// the order of their declaration, and empty lists where it has null. ok is false where encoding/json has to be asked: for what no
+// plan knows, and for texts that are not UTF-8 or hold the line ends that it escapes.
 func AppendDeclared(dst []byte, v any) (out []byte, ok bool) {
 	w := borrow()
 	defer w.giveBack()

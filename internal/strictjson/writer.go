@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A writer holds what plans have written. Where a value is out of the ordinary it gives up, and the general encoder writes the whole
-// or says what is wrong with it.
+// A writer holds what plans have written. Where a value is out of the ordinary it gives up, and the general encoder writes the
+// whole or says what is wrong with it.
 type writer struct {
 	bytes  []byte
 	depth  int

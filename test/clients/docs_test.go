@@ -49,7 +49,8 @@ func TestClientsOnThePageRun(t *testing.T) {
 	t.Run("go", func(t *testing.T) {
 		home, _ := newHome(t)
 		command := exec.Command("go", "run", write("main.go", blocks(t, "go")[0]))
-		command.Env = append(os.Environ(), "PATH="+product.Dir()+string(filepath.ListSeparator)+os.Getenv("PATH"), "INTERLOCK_HOME="+home)
+		command.Env = append(os.Environ(), "PATH="+product.Dir()+string(filepath.ListSeparator)+os.Getenv("PATH"), "INTERLOCK_HOME="+
+			home)
 		check(t, command)
 	})
 	t.Run("python", func(t *testing.T) {

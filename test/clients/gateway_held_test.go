@@ -26,7 +26,8 @@ func TestGatewayCarriesQuestions(t *testing.T) {
 			t.Parallel()
 			_, env := newHome(t)
 			runtime, path := script(t, "@modelcontextprotocol/server-everything/dist/index.js")
-			gateway := exec.Command(product.Interlock(), "gateway", "--mode", "monitoring", "--name", "every", "--", runtime, path, "stdio")
+			gateway := exec.Command(product.Interlock(), "gateway", "--mode", "monitoring", "--name", "every", "--", runtime, path,
+				"stdio")
 			gateway.Env, gateway.Dir = env, t.TempDir()
 			var forms, samples atomic.Int32
 			client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{

@@ -82,7 +82,8 @@ func startServed(t *testing.T, env []string, journal string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{process: exec.Command(product.Interlock(), "gateway", "--listen", "127.0.0.1:0", "--name", "box", "--", self, journalFlag, journal)}
+	s := &served{process: exec.Command(product.Interlock(), "gateway", "--listen", "127.0.0.1:0", "--name", "box", "--", self,
+		journalFlag, journal)}
 	s.process.Env = env
 	out, err := s.process.StdoutPipe()
 	if err != nil {

@@ -88,7 +88,8 @@ func TestInspectorOnStandardStreams(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
 			_, env := newHome(t)
-			i := inspector{env: env, flags: []string{"--protocol-era", era}, server: []string{product.Interlock(), "mcp", "--agent", "inspector"}}
+			i := inspector{env: env, flags: []string{"--protocol-era", era}, server: []string{product.Interlock(), "mcp", "--agent",
+				"inspector"}}
 			want := []string{"prompts safety_loop", "tools mcp_aql_create", "tools mcp_aql_execute", "tools mcp_aql_read"}
 			if diff := cmp.Diff(want, i.lists(t)); diff != "" {
 				t.Errorf("lists (-want +got):\n%s", diff)

@@ -1,8 +1,8 @@
 // Package product builds Interlock's programs once for all tests that run them from outside, as `make build` does.
 //
-// go test answers from its cache as long as the test binary, the variables that the test read and the files that it opened are as they
-// were; of a program that a test builds in a process of its own it knows nothing. So whoever asks for the programs opens here, inside the
-// running test, every file that they are built from and the programs themselves.
+// go test answers from its cache as long as the test binary, the variables that the test read and the files that it opened are as
+// they were; of a program that a test builds in a process of its own it knows nothing. So whoever asks for the programs opens
+// here, inside the running test, every file that they are built from and the programs themselves.
 package product
 
 import (
@@ -32,8 +32,8 @@ const kept = 2 * time.Hour
 
 var built = sync.OnceValues(build)
 
-// Dir returns the directory with the built interlock and interlock-hook. It is called while a test runs, never in TestMain, where go test
-// does not yet record what is opened.
+// Dir returns the directory with the built interlock and interlock-hook. It is called while a test runs, never in TestMain, where
+// go test does not yet record what is opened.
 func Dir() string {
 	dir, err := built()
 	if err != nil {
@@ -139,8 +139,8 @@ func tidy(all string) {
 	}
 }
 
-// Look opens every file below directories of the module, so that go test looks at them again. It is for what a test has another process
-// read. Nothing is opened in what git ignores.
+// Look opens every file below directories of the module, so that go test looks at them again. It is for what a test has another
+// process read. Nothing is opened in what git ignores.
 func Look(dirs ...string) {
 	root, err := Root()
 	if err != nil {
@@ -175,10 +175,11 @@ func look(root string, apart []string, visit func(path string, r io.Reader) erro
 }
 
 // apart are directories that no program is built from.
-var apart = []string{"bench", "bin", "dist", "docs", "node_modules", "release", "scripts", "sdk", "site", "test", "testdata", "var"}
+var apart = []string{"bench", "bin", "dist", "docs", "node_modules", "release", "scripts", "sdk", "site", "test", "testdata",
+	"var"}
 
-// digest is that of every file that the programs may be built from and of what else says how. Reading them here is what makes go test
-// look at them again.
+// digest is that of every file that the programs may be built from and of what else says how. Reading them here is what makes go
+// test look at them again.
 func digest(root string, packages []string) (string, error) {
 	all := sha256.New()
 	fmt.Fprintf(all, "%s %s %s\n%q %q\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, packages, os.Getenv("GOFLAGS"))

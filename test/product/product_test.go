@@ -34,8 +34,8 @@ func TestDenied(t *testing.T) {
 }
 `}
 
-// TestAnAnswerIsNotOlderThanTheProgram: go test answers from its cache as long as nothing has changed, and runs a test again when a source
-// of the program has, is new, or the environment has the test run another program.
+// TestAnAnswerIsNotOlderThanTheProgram: go test answers from its cache as long as nothing has changed, and runs a test again when
+// a source of the program has, is new, or the environment has the test run another program.
 func TestAnAnswerIsNotOlderThanTheProgram(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -65,7 +65,8 @@ func TestAnAnswerIsNotOlderThanTheProgram(t *testing.T) {
 		t.Helper()
 		minutes++
 		err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-			if relative, _ := filepath.Rel(root, path); err == nil && (minutes <= 2 || changed != "" && strings.HasPrefix(changed, relative)) {
+			if relative, _ := filepath.Rel(root, path); err == nil &&
+				(minutes <= 2 || changed != "" && strings.HasPrefix(changed, relative)) {
 				ago := time.Now().Add(time.Duration(minutes-60) * time.Minute)
 				return os.Chtimes(path, ago, ago)
 			}
@@ -129,8 +130,8 @@ var judges = map[string]string{
 	"test/system":    "TestAnotherUserCanAskAndIsWhoTheKernelSays",
 }
 
-// TestABrokenProgramIsSeen breaks the engine so that it allows everything, and wants each of these tests to fail for it, in the same way
-// in which `make test` runs them.
+// TestABrokenProgramIsSeen breaks the engine so that it allows everything, and wants each of these tests to fail for it, in the
+// same way in which `make test` runs them.
 func TestABrokenProgramIsSeen(t *testing.T) {
 	t.Parallel()
 	root, err := Root()
@@ -162,7 +163,8 @@ func TestABrokenProgramIsSeen(t *testing.T) {
 	}
 	overlaid := "-overlay=" + write("overlay.json", overlay)
 	programs := filepath.Join(dir, "programs") + string(filepath.Separator)
-	build := exec.Command("go", slices.Concat([]string{"build", overlaid, "-o", programs}, Flags, []string{"./cmd/interlock", "./cmd/interlock-hook"})...)
+	build := exec.Command("go", slices.Concat([]string{"build", overlaid, "-o", programs}, Flags,
+		[]string{"./cmd/interlock", "./cmd/interlock-hook"})...)
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -180,7 +182,8 @@ func TestABrokenProgramIsSeen(t *testing.T) {
 	fails("cmd/interlock", "TestScripts/check", overlaid) // this test binary is the program
 }
 
-// TestEveryoneWhoRunsTheProgramIsJudged: no package builds the program by itself, and each that takes it from here has its judge above.
+// TestEveryoneWhoRunsTheProgramIsJudged: no package builds the program by itself, and each that takes it from here has its judge
+// above.
 func TestEveryoneWhoRunsTheProgramIsJudged(t *testing.T) {
 	root, err := Root()
 	if err != nil {

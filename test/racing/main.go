@@ -1,6 +1,6 @@
-// Command racing prints which tests the race detector has to see: packages whose tests run whole, packages that are chosen from, and an
-// expression that matches what is chosen. The detector makes everything several times as slow and finds nothing where one goroutine runs,
-// so of the large packages only those tests are chosen that start a goroutine, themselves or through a helper.
+// Command racing prints which tests the race detector has to see: packages whose tests run whole, packages that are chosen from,
+// and an expression that matches what is chosen. The detector makes everything several times as slow and finds nothing where one
+// goroutine runs, so of the large packages only those tests are chosen that start a goroutine, themselves or through a helper.
 package main
 
 import (
@@ -15,9 +15,10 @@ import (
 	"strings"
 )
 
-// whole are packages in which goroutines meet in nearly every test, because the package itself starts them for each connection or call.
-var whole = []string{"internal/control", "internal/hook", "internal/httpapi", "internal/kill", "internal/mcpgateway", "internal/mcphttp",
-	"internal/notify", "internal/upstream", "internal/webpush", "mcpguard"}
+// whole are packages in which goroutines meet in nearly every test, because the package itself starts them for each connection or
+// call.
+var whole = []string{"internal/control", "internal/hook", "internal/httpapi", "internal/kill", "internal/mcpgateway",
+	"internal/mcphttp", "internal/notify", "internal/upstream", "internal/webpush", "mcpguard"}
 
 // elsewhere are packages that start goroutines and that no test here runs with the detector, and why.
 var elsewhere = map[string]string{
@@ -90,8 +91,9 @@ func read(root fs.FS) (map[string]*pkg, error) {
 		}
 		if entry.IsDir() {
 			base := entry.Name()
-			if name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || slices.Contains([]string{"testdata", "node_modules",
-				"bin", "dist", "site", "var"}, base)) {
+			if name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") ||
+				slices.Contains([]string{"testdata", "node_modules",
+					"bin", "dist", "site", "var"}, base)) {
 				return fs.SkipDir
 			}
 			return nil
@@ -153,7 +155,8 @@ func look(body *ast.BlockStmt) (f function) {
 func (p *pkg) chosen() (tests []string) {
 	starts := map[string]bool{}
 	for _, name := range p.starts {
-		if lower := strings.ToLower(name); !strings.HasPrefix(lower, "open") && !strings.HasPrefix(lower, "new") { // else it would be every test
+		// else it would be every test
+		if lower := strings.ToLower(name); !strings.HasPrefix(lower, "open") && !strings.HasPrefix(lower, "new") {
 			starts[name] = true
 		}
 	}

@@ -10,9 +10,11 @@ import (
 // TestChosen: tests that start a goroutine, by themselves, through a helper or by what they call, and no others.
 func TestChosen(t *testing.T) {
 	packages, err := read(fstest.MapFS{
-		"a/a.go":      {Data: []byte("package a\n\nfunc Open() { go f() }\n\nfunc watch() { var w W; w.Go(f) }\n\nfunc f() {}\n")},
-		"a/a_test.go": {Data: []byte("package a\n\nfunc TestItself(t T) { go f() }\n\nfunc TestHelped(t T) { helper() }\n\nfunc TestCalls(t T) { watch() }\n")},
-		"a/b_test.go": {Data: []byte("package a\n\nfunc helper() { more() }\n\nfunc more() { go f() }\n\nfunc TestAlone(t T) { Open(); f() }\n")},
+		"a/a.go": {Data: []byte("package a\n\nfunc Open() { go f() }\n\nfunc watch() { var w W; w.Go(f) }\n\nfunc f() {}\n")},
+		"a/a_test.go": {Data: []byte("package a\n\nfunc TestItself(t T) { go f() }\n\nfunc TestHelped(t T) { helper() }\n\nfunc " +
+			"TestCalls(t T) { watch() }\n")},
+		"a/b_test.go": {Data: []byte("package a\n\nfunc helper() { more() }\n\nfunc more() { go f() }\n\nfunc TestAlone(t T) { " +
+			"Open(); f() }\n")},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package wait is where tests wait. A test waits for an event and says so; how long it takes is the machine's affair, so that nothing fails
-// because other programs run beside it. What has to happen within a time is tested on a clock that the test drives.
+// Package wait is where tests wait. A test waits for an event and says so; how long it takes is the machine's affair, so that
+// nothing fails because other programs run beside it. What has to happen within a time is tested on a clock that the test drives.
 package wait
 
 import (
@@ -45,5 +45,6 @@ func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	panic("unreachable")
 }
 
-// Chance lets time pass in which something that must not come could come. A busy machine makes that easier to miss and fails nobody.
+// Chance lets time pass in which something that must not come could come. A busy machine makes that easier to miss and fails
+// nobody.
 func Chance(of time.Duration) { time.Sleep(of) }

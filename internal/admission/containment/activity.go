@@ -268,7 +268,8 @@ func (a *activity) ended(ctx context.Context, e *interlock.Entry) ([]factOf, err
 		if err != nil {
 			return nil, err
 		}
-		if d, err := auditlog.ReadDecision(entry); found && err == nil && !core.Changes(d.Decision.Impacts) && len(d.Decision.Impacts) > 0 {
+		if d, err := auditlog.ReadDecision(entry); found && err == nil && !core.Changes(d.Decision.Impacts) &&
+			len(d.Decision.Impacts) > 0 {
 			read, known = decidedRead{auditlog.ActionLine(d.Proposal.Action)}, true
 		}
 	}

@@ -111,7 +111,8 @@ func (a *Containment) lossOf(ctx context.Context, agent string, t *ruleset.Type,
 
 // backupFor finds an agent of a type that may stand in: it is in office, nothing holds it, it stands in for nobody else, and it was heard
 // lately where its type says that it is to be. Of several the one that was registered first.
-func (a *Containment) backupFor(ctx context.Context, rules *ruleset.Ruleset, lost, kind string, now time.Time) (agent string, found bool,
+func (a *Containment) backupFor(ctx context.Context, rules *ruleset.Ruleset, lost, kind string, now time.Time) (agent string,
+	found bool,
 	err error) {
 	span := ledger.Every(core.PageRows)
 	for {
@@ -138,7 +139,8 @@ func (a *Containment) backupFor(ctx context.Context, rules *ruleset.Ruleset, los
 
 // ready reports whether an agent of a type may stand in now.
 func (a *Containment) ready(ctx context.Context, t *ruleset.Type, agent string, now time.Time) (bool, error) {
-	rows, _, err := a.Config.Store.Load(ctx, core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, agent)), core.Key(ledger.Alive, agent))
+	rows, _, err := a.Config.Store.Load(ctx, core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, agent)),
+		core.Key(ledger.Alive, agent))
 	heard := time.Time{}
 	for _, row := range rows {
 		switch v := row.Value.(type) {
@@ -151,8 +153,8 @@ func (a *Containment) ready(ctx context.Context, t *ruleset.Type, agent string, 
 	return t.Alive <= 0 || !heard.IsZero() && now.Sub(heard) <= time.Duration(t.Alive), err
 }
 
-// WantsWhatItMayNot reports whether what says what must not be done objects, whatever else does: a backup that only reads is refused
-// nothing less for having been refused the change as well.
+// WantsWhatItMayNot reports whether what says what must not be done objects, whatever else does: a backup that only reads is
+// refused nothing less for having been refused the change as well.
 func WantsWhatItMayNot(d interlock.Decision) bool {
 	return slices.ContainsFunc(d.Findings, func(f interlock.Finding) bool {
 		return f.Verdict.Compare(interlock.Deny) >= 0 && gate.Of(&f).Counts
@@ -167,8 +169,8 @@ func MayHeal(over []ledger.HoldBody, now time.Time) bool {
 	return slices.ContainsFunc(over, func(h ledger.HoldBody) bool { return !h.Heals.IsZero() && !now.Before(h.Heals) })
 }
 
-// HealDue has the system, and whoever was lost, go back to primary where a machine may do that: the backup has stood in for as long as the
-// rules say and nothing was refused it. It returns how much was recorded.
+// HealDue has the system, and whoever was lost, go back to primary where a machine may do that: the backup has stood in for as
+// long as the rules say and nothing was refused it. It returns how much was recorded.
 func (a *Containment) HealDue(ctx context.Context, now time.Time) (recorded int, err error) {
 	if !a.Healing().Machine {
 		return 0, nil

@@ -35,7 +35,8 @@ func (m *HoldTransition) trip(on, trigger, why string, order *interlock.Order) {
 }
 
 // breaker writes a breaker in another state, with its event.
-func (m *HoldTransition) breaker(on string, b phase.Breaker, from, trigger, why string, kind interlock.EventType, order *interlock.Order) {
+func (m *HoldTransition) breaker(on string, b phase.Breaker, from, trigger, why string, kind interlock.EventType,
+	order *interlock.Order) {
 	h := ledger.HoldBody{Scope: ledger.HoldBreaker, Key: on, Cause: interlock.EventBreaker, Why: why, Since: b.Since,
 		Hold: phase.Hold{Trigger: trigger, Breaker: &b}}
 	if order != nil {
@@ -85,7 +86,8 @@ func (m *HoldTransition) Refused(on string) {
 	}
 }
 
-// Probe takes the place of the one action that half-open breakers let run. Holds bind, so of two who take it at once one decides again.
+// Probe takes the place of the one action that half-open breakers let run. Holds bind, so of two who take it at once one decides
+// again.
 func (m *HoldTransition) Probe(over []ledger.HoldBody, d interlock.Decision) {
 	for _, h := range over {
 		if h.Breaker == nil || h.Breaker.State != phase.HalfOpen || h.Breaker.Probe != "" {
@@ -99,8 +101,8 @@ func (m *HoldTransition) Probe(over []ledger.HoldBody, d interlock.Decision) {
 	}
 }
 
-// RefusedFor reports whether a decision counts towards a breaker: something was refused by what says what must not be done, and not by a
-// limit, a pause or a hold, which refuse whatever is done.
+// RefusedFor reports whether a decision counts towards a breaker: something was refused by what says what must not be done, and
+// not by a limit, a pause or a hold, which refuse whatever is done.
 func RefusedFor(d interlock.Decision) bool {
 	counts := false
 	for n := range d.Findings {
@@ -117,9 +119,10 @@ func RefusedFor(d interlock.Decision) bool {
 	return counts
 }
 
-// Probed tells half-open breakers how the one action that they let run has ended. Once enough of them went well a person may close one;
-// it does not close by itself, because how an action ended may be what its agent says.
-func (a *Containment) Probed(ctx context.Context, r interlock.Requester, d interlock.Decision, status interlock.OutcomeStatus) error {
+// Probed tells half-open breakers how the one action that they let run has ended. Once enough of them went well a person may
+// close one; it does not close by itself, because how an action ended may be what its agent says.
+func (a *Containment) Probed(ctx context.Context, r interlock.Requester, d interlock.Decision,
+	status interlock.OutcomeStatus) error {
 	if !d.Answer.Allowed() || status == interlock.OutcomeUnknown {
 		return nil
 	}

@@ -1,5 +1,5 @@
-// Package containment stops, holds and slows agents: the kill switch, holds, phases and breakers, what triggers them, the signals and
-// incidents that observers report, and what is found unusual in the log.
+// Package containment stops, holds and slows agents: the kill switch, holds, phases and breakers, what triggers them, the signals
+// and incidents that observers report, and what is found unusual in the log.
 package containment
 
 import (

@@ -78,7 +78,8 @@ func (a *Containment) ReportIncident(ctx context.Context, by interlock.Requester
 		return "", err
 	}
 	if err := a.Raise(&change, interlock.Requester{Agent: "interlock"}, "report",
-		"a report of severity "+r.Severity+" came in: "+core.Bounded(record.Title, maxTitle)+"; `interlock report list` has it"); err != nil {
+		"a report of severity "+r.Severity+" came in: "+core.Bounded(record.Title, maxTitle)+
+			"; `interlock report list` has it"); err != nil {
 		return "", err
 	}
 	receipt, err := a.Config.Store.Commit(ctx, change)
@@ -105,7 +106,8 @@ func (a *Containment) triage(ctx context.Context, c *core.PendingOrder) error {
 	if err != nil {
 		return err
 	}
-	record := auditlog.TriageRecord{Report: c.Subject, State: c.Detail, Title: about.Title, Severity: about.Severity, Order: a.OrderKept(c.Order)}
+	record := auditlog.TriageRecord{Report: c.Subject, State: c.Detail, Title: about.Title, Severity: about.Severity,
+		Order: a.OrderKept(c.Order)}
 	kinds := []interlock.EventType{interlock.EventTriage}
 	if c.Detail == TriageConfirmed {
 		kinds = append(kinds, interlock.EventIncident)

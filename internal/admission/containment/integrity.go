@@ -46,10 +46,12 @@ func (a *Containment) IntegrityFailed(ctx context.Context, failures []string) er
 
 func (a *Containment) Unsound(change *ledger.Change, failures []string) error {
 	self := interlock.Requester{Agent: "interlock"}
-	if err := a.Append(change, interlock.EventIntegrity, self, "system", auditlog.IntegrityRecord{Why: IntegrityWhy(failures)}); err != nil {
+	if err := a.Append(change, interlock.EventIntegrity, self, "system",
+		auditlog.IntegrityRecord{Why: IntegrityWhy(failures)}); err != nil {
 		return err
 	}
-	return a.Raise(change, self, alertIntegrity, IntegrityWhy(failures)+"; keep the store as evidence, and run `interlock audit verify`")
+	return a.Raise(change, self, alertIntegrity, IntegrityWhy(failures)+"; keep the store as evidence, and run `interlock "+
+		"audit verify`")
 }
 
 // IntegrityWhy is what an event says of failures: the first ones.

@@ -15,9 +15,9 @@ import (
 // ground rules and question have grown beside its window.
 const judgeFull = 85
 
-// JudgesFilled moves the judge's layer of control, and nothing of the agent's, where a judge's own context is nearly full. It is done
-// before the decision is made once more, which then reads the layer's phase. An error is not the decision's: what could not be written
-// is found again by the next question.
+// JudgesFilled moves the judge's layer of control, and nothing of the agent's, where a judge's own context is nearly full. It is
+// done before the decision is made once more, which then reads the layer's phase. An error is not the decision's: what could not
+// be written is found again by the next question.
 func (a *Containment) JudgesFilled(ctx context.Context, said []interlock.Judgment) {
 	if a.Tier() < 2 {
 		return

@@ -79,7 +79,8 @@ func (a *Containment) Kill(ctx context.Context, mode ledger.KillMode, why, by st
 	thrown := a.throw(h, now)
 	h, err := a.writeKill(ctx, h)
 	if err != nil && thrown == nil && a.Config.Kill != nil {
-		err = interlock.Errorf(interlock.CodeUnavailable, "", "everything is stopped, and that could not be recorded: %s", core.Reason(err))
+		err = interlock.Errorf(interlock.CodeUnavailable, "", "everything is stopped, and that could not be recorded: %s",
+			core.Reason(err))
 	}
 	return h, errors.Join(thrown, err)
 }
@@ -89,7 +90,8 @@ func (a *Containment) throw(h ledger.HoldBody, now time.Time) error {
 		return nil
 	}
 	if err := a.Config.Kill.Throw(h, now); err != nil {
-		return interlock.Errorf(interlock.CodeUnavailable, "", "the file that stops everything could not be written: %v", core.Reason(err))
+		return interlock.Errorf(interlock.CodeUnavailable, "", "the file that stops everything could not be written: %v",
+			core.Reason(err))
 	}
 	return nil
 }
@@ -100,7 +102,8 @@ const settingReleased = "kill_released"
 // writeKill has the ledger say what the file says. A stop that stands and has come as far stays as it is.
 func (a *Containment) writeKill(ctx context.Context, h ledger.HoldBody) (ledger.HoldBody, error) {
 	stands := h
-	_, err := a.CommitOn(ctx, false, a.Rows(core.KillRef(), core.Key(ledger.Setting, settingReleased)), func(standing ledger.Standing) (ledger.Change, error) {
+	_, err := a.CommitOn(ctx, false, a.Rows(core.KillRef(), core.Key(ledger.Setting, settingReleased)), func(
+		standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		if standing.Settings[settingReleased] == KillID(h) {
 			return change, errReleased
@@ -197,7 +200,8 @@ func KillID(h ledger.HoldBody) string { return h.Since.UTC().Format(time.RFC3339
 func (a *Containment) orderKill(ctx context.Context, c *core.PendingOrder) error {
 	kept := a.OrderKept(c.Order)
 	h := ledger.Kill(ledger.KillMode(c.Detail), kept.Reason, c.Operator, c.Now.Truncate(time.Microsecond))
-	if was, there := c.Standing.Killed(); there && was.Mode != ledger.KillProposed { // what was found, or has begun, goes on under the order's name
+	// what was found, or has begun, goes on under the order's name
+	if was, there := c.Standing.Killed(); there && was.Mode != ledger.KillProposed {
 		further := ledger.Stricter(was, h, c.Now)
 		h.Mode, h.Since = further.Mode, further.Since
 	}
@@ -215,7 +219,8 @@ func (a *Containment) orderKill(ctx context.Context, c *core.PendingOrder) error
 		return err
 	}
 	named(&c.Change, evidence)
-	return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped by order of "+c.Operator+": "+h.Why)
+	return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "kill", "everything is stopped by order of "+c.Operator+": "+
+		h.Why)
 }
 
 // releaseKill ends a stop. The file goes when the order is durable, see killReleased.
@@ -235,7 +240,8 @@ func (a *Containment) killReleased() error {
 	}
 	if err := a.Config.Kill.Clear(); err != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "home",
-			"the order is recorded, and the file that stops everything could not be removed (%v): remove the file `killed` in the home", core.Reason(err))
+			"the order is recorded, and the file that stops everything could not be removed (%v): remove the file `killed` in the home",
+			core.Reason(err))
 	}
 	return nil
 }

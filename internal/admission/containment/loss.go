@@ -12,9 +12,9 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// Lose does what an agent's type says is to be done when it does not answer: another stands in for it, what it was part of stands still,
-// or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called again
-// for the same loss. It names what it has tightened, if anything.
+// Lose does what an agent's type says is to be done when it does not answer: another stands in for it, what it was part of stands
+// still, or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called
+// again for the same loss. It names what it has tightened, if anything.
 func (a *Containment) Lose(ctx context.Context, agent, why string, within ...string) (tightened string, err error) {
 	rules := a.Active.Load().Rules
 	t, err := a.TypeOf(ctx, rules, agent)
@@ -52,8 +52,9 @@ func (a *Containment) Lose(ctx context.Context, agent, why string, within ...str
 
 // haltRuns suspends every orchestration that an agent has an open run in.
 func (a *Containment) haltRuns(ctx context.Context, agent, why string, within core.Names) error {
-	open, err := core.ListedUnder[interlock.Run](ctx, a, core.Under(ledger.Run, ledger.RunsOf(agent)), ledger.Span{From: ledger.Every(0).From,
-		UpTo: ledger.Every(0).UpTo})
+	open, err := core.ListedUnder[interlock.Run](ctx, a, core.Under(ledger.Run, ledger.RunsOf(agent)),
+		ledger.Span{From: ledger.Every(0).From,
+			UpTo: ledger.Every(0).UpTo})
 	for _, run := range open.Rows {
 		within.Add(run.Orchestration)
 	}
@@ -92,8 +93,8 @@ func (a *Containment) degraded(ctx context.Context, agent string, t *ruleset.Typ
 	return err
 }
 
-// LoseSilent takes every agent for lost that has an open run, is of a type that says how long its agents may be silent, and has been silent
-// for longer.
+// LoseSilent takes every agent for lost that has an open run, is of a type that says how long its agents may be silent, and has
+// been silent for longer.
 func (a *Containment) LoseSilent(ctx context.Context, now time.Time) (lost int, err error) {
 	rules := a.Active.Load().Rules
 	within := time.Duration(0)
@@ -128,7 +129,8 @@ func (a *Containment) LoseSilent(ctx context.Context, now time.Time) (lost int, 
 }
 
 // silent takes one agent for lost if it is.
-func (a *Containment) silent(ctx context.Context, rules *ruleset.Ruleset, heard ledger.AliveBody, now time.Time) (did bool, err error) {
+func (a *Containment) silent(ctx context.Context, rules *ruleset.Ruleset, heard ledger.AliveBody, now time.Time) (did bool,
+	err error) {
 	tally := ledger.AgentTally(heard.Agent)
 	standing, err := a.Ground(ctx, core.Key(ledger.Agent, heard.Agent), core.Key(ledger.RunCount, tally))
 	if err != nil {

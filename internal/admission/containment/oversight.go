@@ -19,10 +19,11 @@ func ReviewOf(f *core.ActiveRules, d interlock.Decision) (within time.Duration, 
 	return within, l.String(), timed
 }
 
-// Remind tells people of the questions that have waited for half of their time, and for four fifths. What has then waited for all of it is
-// denied: a request that has expired approves nothing, and an answer that comes later is refused.
+// Remind tells people of the questions that have waited for half of their time, and for four fifths. What has then waited for all
+// of it is denied: a request that has expired approves nothing, and an answer that comes later is refused.
 func (a *Containment) Remind(ctx context.Context, now time.Time) (told int, err error) {
-	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Request, ledger.ReviewDue), ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
+	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Request, ledger.ReviewDue),
+		ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
 	if err != nil {
 		return 0, err
 	}
@@ -41,8 +42,8 @@ func (a *Containment) Remind(ctx context.Context, now time.Time) (told int, err 
 		if share == interlock.WarnLate {
 			code = "review-late"
 		}
-		err := a.Raise(&change, r.Requester, code, fmt.Sprintf("%s waits for a human since %s of its %s; in %s it is denied (%s risk)", r.ID,
-			now.Sub(r.Created).Round(time.Second), r.Expires.Sub(r.Created), r.Expires.Sub(now).Round(time.Second), r.Review))
+		err := a.Raise(&change, r.Requester, code, fmt.Sprintf("%s waits for a human since %s of its %s; in %s it is denied (%s risk)",
+			r.ID, now.Sub(r.Created).Round(time.Second), r.Expires.Sub(r.Created), r.Expires.Sub(now).Round(time.Second), r.Review))
 		if err == nil {
 			_, err = a.Config.Store.Commit(ctx, change)
 		}

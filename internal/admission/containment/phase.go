@@ -56,8 +56,8 @@ func (a *Containment) Tighten(ctx context.Context, t Tightening) error {
 	return err
 }
 
-// A HoldTransition is a change of phases and breakers that is being made: every way from one to another goes through it, so that each leaves
-// its event and what stood before.
+// A HoldTransition is a change of phases and breakers that is being made: every way from one to another goes through it, so that
+// each leaves its event and what stood before.
 type HoldTransition struct {
 	A        *Containment
 	ctx      context.Context
@@ -87,7 +87,8 @@ type Move struct {
 	Says   string // for people; empty: nobody has to be told
 }
 
-func (a *Containment) Moving(ctx context.Context, change *ledger.Change, standing ledger.Standing, now time.Time) *HoldTransition {
+func (a *Containment) Moving(ctx context.Context, change *ledger.Change, standing ledger.Standing,
+	now time.Time) *HoldTransition {
 	m := &HoldTransition{A: a, ctx: ctx, Change: change, standing: standing, Now: now.Truncate(time.Microsecond), Tier: a.Tier(),
 		Holds: map[string]ledger.HoldBody{}, counts: map[string]ledger.BreakerBody{}}
 	for _, h := range standing.Holds() {
@@ -258,8 +259,8 @@ func (m *HoldTransition) atWork(agent string) error {
 	return err
 }
 
-// Done adds to the change what has moved: what stood before as a blob that each event names, the events, the holds, and the end of what
-// whoever was isolated had asked.
+// Done adds to the change what has moved: what stood before as a blob that each event names, the events, the holds, and the end
+// of what whoever was isolated had asked.
 func (m *HoldTransition) Done(by interlock.Requester) error {
 	if m.err != nil || len(m.Moves) == 0 {
 		return m.err
@@ -339,8 +340,8 @@ func (m *HoldTransition) keep() error {
 	return nil
 }
 
-// MoveDue records of every alternate that nobody has resolved in time that it is contingency. Decisions have taken it for that since
-// its deadline, whether anybody was there to record it or not.
+// MoveDue records of every alternate that nobody has resolved in time that it is contingency. Decisions have taken it for that
+// since its deadline, whether anybody was there to record it or not.
 func (a *Containment) MoveDue(ctx context.Context, now time.Time) (recorded int, err error) {
 	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Hold, ledger.Due), ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
 	if err != nil {

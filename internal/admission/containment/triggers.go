@@ -31,7 +31,8 @@ func (p *DecisionHealth) Beat(took time.Duration) {
 
 // Fails counts that a decision could not be made, where that is the program's or the store's doing and not the caller's.
 func (p *DecisionHealth) Fails(ctx context.Context, err error) {
-	if own := interlock.Code(core.Code(err)); ctx.Err() == nil && (own == interlock.CodeInternal || own == interlock.CodeUnavailable) {
+	if own := interlock.Code(core.Code(err)); ctx.Err() == nil && (own == interlock.CodeInternal ||
+		own == interlock.CodeUnavailable) {
 		p.Failed.Add(1)
 	}
 }
@@ -168,7 +169,8 @@ func (a *Containment) proposeContingency(ctx context.Context, isolated []string)
 		return nil
 	}
 	change := ledger.Change{}
-	if err := a.Raise(&change, interlock.Requester{Agent: interlock.OwnObserver}, "phase-proposal", "two agents or more are isolated at once ("+names+
+	if err := a.Raise(&change, interlock.Requester{Agent: interlock.OwnObserver}, "phase-proposal", "two agents or more are "+
+		"isolated at once ("+names+
 		"): decide whether the system goes to contingency, with interlock phase set system C --agent NAME --reason TEXT"); err != nil {
 		return err
 	}

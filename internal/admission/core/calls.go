@@ -70,7 +70,8 @@ func (a *Core) SeeCall(ctx context.Context, eventID, event string) error {
 		if !ok {
 			return nil, interlock.Errorf(interlock.CodeNotFound, "event_id", "no call was decided by the event %.80q", eventID)
 		}
-		if Seen(call.Events, event) || Spent(call) && len(call.Events) > 1 { // since it was looked at: of two that come at once, one is that event
+		// since it was looked at: of two that come at once, one is that event
+		if Seen(call.Events, event) || Spent(call) && len(call.Events) > 1 {
 			return nil, interlock.Errorf(interlock.CodeConflict, "event", "the call was seen by this event a moment ago")
 		}
 		call.Events = append(slices.Clip(call.Events), event)
@@ -78,8 +79,8 @@ func (a *Core) SeeCall(ctx context.Context, eventID, event string) error {
 	})
 }
 
-// HeardAgain notes that a call for which a yes was used up is answered a second time, or refuses where it was already: one yes is one
-// allow, whatever the call's own row says.
+// HeardAgain notes that a call for which a yes was used up is answered a second time, or refuses where it was already: one yes is
+// one allow, whatever the call's own row says.
 func (a *Core) HeardAgain(ctx context.Context, eventID string) error {
 	return a.Config.Store.Note(ctx, Key(ledger.Again, eventID), func(value any) (any, error) {
 		if value != nil {

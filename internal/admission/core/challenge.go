@@ -53,9 +53,9 @@ func Binds(c interlock.Challenge, r interlock.Requester, standing ledger.Standin
 	return c.Binds(r) || registered && c.Requester.Agent == r.Agent
 }
 
-// Verifying returns the verify challenge that pauses a requester: one that nobody has answered and that has not expired, whichever
-// process gave it. An agent that starts its own server could end that process; the pause stands in the ledger, with what verifies its
-// code and not the code (MCP-AQL 8.6.4). It does not keep a new execution from starting (8.8.3).
+// Verifying returns the verify challenge that pauses a requester: one that nobody has answered and that has not expired,
+// whichever process gave it. An agent that starts its own server could end that process; the pause stands in the ledger, with
+// what verifies its code and not the code (MCP-AQL 8.6.4). It does not keep a new execution from starting (8.8.3).
 func Verifying(standing ledger.Standing, r interlock.Requester, now time.Time) (pause interlock.Challenge, paused bool) {
 	for _, c := range standing.Challenges {
 		if c.Kind == interlock.ChallengeVerify && c.Ended.IsZero() && now.Before(c.Expires) &&

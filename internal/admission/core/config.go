@@ -29,17 +29,18 @@ type Attester func(method, subject, statement string) (signature string, err err
 // Config configures an Admission. Every field is required unless it says otherwise.
 type Config struct {
 	Evaluator
-	Store         Store
-	Redact        func(string) (string, []string) // removes secrets from text before it is recorded or shown
-	Hash          Hasher                          // optional: hashes what may not be recorded; without it no text can be screened
-	Verify        quorum.Verifier                 // checks what proves an operator's words
-	Attest        Attester                        // optional: signs as the server what it saw; without it no code counts
-	Now           func() time.Time
-	Random        io.Reader
-	Owner         string                     // the human who answers for what nobody else is named for; optional
-	ApprovalTTL   time.Duration              // how long a request waits and an approval lives; 0 means one hour
-	MaxQuestions  int                        // of one agent, waiting at once and new within an hour; 0 sets no bound
-	TellUserAfter int                        // after how many denials in a row of the same thing agents are told to tell their users; 0 is never
+	Store        Store
+	Redact       func(string) (string, []string) // removes secrets from text before it is recorded or shown
+	Hash         Hasher                          // optional: hashes what may not be recorded; without it no text can be screened
+	Verify       quorum.Verifier                 // checks what proves an operator's words
+	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
+	Now          func() time.Time
+	Random       io.Reader
+	Owner        string        // the human who answers for what nobody else is named for; optional
+	ApprovalTTL  time.Duration // how long a request waits and an approval lives; 0 means one hour
+	MaxQuestions int           // of one agent, waiting at once and new within an hour; 0 sets no bound
+	// after how many denials in a row of the same thing agents are told to tell their users; 0 is never
+	TellUserAfter int
 	CodeTTL       time.Duration              // how long a challenge's code counts; 0 means five minutes
 	Notify        Notifier                   // optional: takes codes to humans; without it nobody is told
 	Alert         func(kind, message string) // optional: told of every alert event, without secrets
@@ -72,14 +73,15 @@ type Config struct {
 	Kill KillSwitch
 	// optional: what limits would have an action use up that a decision lets through
 	Uses func(p interlock.Proposal, d interlock.Decision, now time.Time) []Use
-	// optional: who is asked whether an action that no gate denies breaks the ground rules; all but the first only where much depends on
-	// it. Without one nothing passes under a profile that wants a judge's Allow
+	// optional: who is asked whether an action that no gate denies breaks the ground rules; all but the first only where much
+	// depends on it. Without one nothing passes under a profile that wants a judge's Allow
 	Judges    []interlock.Judge
 	JudgeWhen JudgeWhen // of which actions, where the profile does not want it of all
 	// how long an Allow of theirs is remembered for an equal action; 0: not at all. Their denials always are
 	JudgeWithin time.Duration
 	JudgeModels []JudgeModel // optional: which models they are, to tell where an agent reasons with one of them
-	// optional: the digest of the ground rules that ship with those that a text adds, as a judge is sent them; without it nobody orders any
+	// optional: the digest of the ground rules that ship with those that a text adds, as a judge is sent them; without it nobody
+	// orders any
 	Grounds func(added string) (interlock.Digest, error)
 	// optional: what they may cost. Where there are any, a judge that does not say what it costs is not asked
 	JudgeBudgets []JudgeBudget
@@ -149,9 +151,9 @@ type Planner func(ctx context.Context, seed dataflow.Seed, size int64, rules *ru
 // A Hasher hashes what may not be recorded, under a key of its own that changes with time. It names the key.
 type Hasher func(value, seed string, at time.Time) (hash, key string, err error)
 
-// A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. Whoever uses it up does not
-// read the row first, so that many who do at once neither race nor decide again: the store takes it with the event, one commit after
-// another, and says what it met where there is too little. That is no error of the decision but something to object.
+// A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. Whoever uses it up does
+// not read the row first, so that many who do at once neither race nor decide again: the store takes it with the event, one
+// commit after another, and says what it met where there is too little. That is no error of the decision but something to object.
 type Use struct {
 	ledger.Spend
 	Objects func(met *ledger.Met) interlock.Finding // where there is not as much left

@@ -1,5 +1,6 @@
-// Package core is what every room of admission is built on: the configuration and the ports, the rules in force, the rows that a change
-// is made from, its events and its commit, what proves an operator's order and how orders are carried out. It decides nothing.
+// Package core is what every room of admission is built on: the configuration and the ports, the rules in force, the rows that a
+// change is made from, its events and its commit, what proves an operator's order and how orders are carried out. It decides
+// nothing.
 package core
 
 import (
@@ -13,15 +14,16 @@ import (
 	"interlock/internal/ledger"
 )
 
-// Core is shared by all rooms. What decisions turn on is in the store: it holds the rules in force, and what checking a signature has
-// come to, which would come to the same again.
+// Core is shared by all rooms. What decisions turn on is in the store: it holds the rules in force, and what checking a signature
+// has come to, which would come to the same again.
 type Core struct {
 	Config Config
 	book   ledger.Book
 
-	Active       atomic.Pointer[ActiveRules] // what decides now
-	ordersLooked atomic.Int64                // when it was last looked whether rules that nobody had ordered are somebody's order, in unix nanoseconds
-	renewing     chan struct{}               // held while other rules are put into force
+	Active atomic.Pointer[ActiveRules] // what decides now
+	// when it was last looked whether rules that nobody had ordered are somebody's order, in unix nanoseconds
+	ordersLooked atomic.Int64
+	renewing     chan struct{} // held while other rules are put into force
 
 	guard  sync.Mutex
 	proofs map[string]error // what checking a standing order's signature ended with, by what was checked

@@ -111,8 +111,8 @@ func credentials(o interlock.OperatorRecord) string {
 	return b.String()
 }
 
-// Counted returns how much was used of what limits and budgets count, by keys as [ledger.TakenFrom] makes them. Of what is not there
-// nothing was used.
+// Counted returns how much was used of what limits and budgets count, by keys as [ledger.TakenFrom] makes them. Of what is not
+// there nothing was used.
 func (a *Core) Counted(ctx context.Context, keys ...string) (map[string]ledger.UsageBody, error) {
 	refs := make([]ledger.Ref, len(keys))
 	for n, name := range keys {

@@ -10,8 +10,8 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// ActiveRules is what decides: an evaluator with its rules, and what goes with these. It is replaced as a whole and never changed, so
-// that a decision is made, recorded and counted under one ruleset from its beginning to its end.
+// ActiveRules is what decides: an evaluator with its rules, and what goes with these. It is replaced as a whole and never
+// changed, so that a decision is made, recorded and counted under one ruleset from its beginning to its end.
 type ActiveRules struct {
 	Evaluator
 	number   int64 // of the renewal it came with

@@ -44,8 +44,9 @@ func Key(kind, key string) ledger.Ref { return ledger.Ref{Kind: kind, Key: key} 
 func Under(kind, mark string) ledger.Ref { return ledger.Ref{Kind: kind, Mark: mark} }
 
 // GroundOf loads what decisions about one requester's actions read, and what else is named: its agent, what it asked and what
-// was answered, its challenges and grants, every suppression, what holds it or the snapshots it is decided under, and the operators on
-// whose word any of it rests. How many others are registered, have asked or are blocked makes no difference to what that costs.
+// was answered, its challenges and grants, every suppression, what holds it or the snapshots it is decided under, and the
+// operators on whose word any of it rests. How many others are registered, have asked or are blocked makes no difference to what
+// that costs.
 func (a *Core) GroundOf(ctx context.Context, load LoadRows, r interlock.Requester, more ...ledger.Ref) (DecisionRows, error) {
 	g := DecisionRows{Reads: make([]ledger.Ref, 0, 16+len(more))}
 	var operators Names
@@ -166,9 +167,9 @@ type RowLoader func(context.Context, LoadRows) (DecisionRows, error)
 // whom says, of what was loaded, whose freedom an operator's words are about.
 type whom func(ledger.Standing) interlock.Requester
 
-// OperatorOrder is the ground of what an operator says: what refs name, the operator, those on whose word any of it rests, and, where it
-// is about somebody's freedom, the agent and every operator who is or answers for it: nobody has a say in their own case,
-// whatever name and key they come with.
+// OperatorOrder is the ground of what an operator says: what refs name, the operator, those on whose word any of it rests, and,
+// where it is about somebody's freedom, the agent and every operator who is or answers for it: nobody has a say in their own
+// case, whatever name and key they come with.
 func (a *Core) OperatorOrder(operator string, about whom, refs ...ledger.Ref) RowLoader {
 	return func(ctx context.Context, load LoadRows) (DecisionRows, error) {
 		g, words := DecisionRows{Reads: slices.Clone(refs)}, Names{}

@@ -39,8 +39,8 @@ func (b *JudgeBudget) Key(agent, class string) string {
 	return ledger.UsageKey(parts...)
 }
 
-// JudgeLater says of which classes of action judges are heard afterwards, or of a share only. A class is a kind of impact and how far
-// it reaches, such as "write workspace". An action is of no class that is named here unless all that it does is.
+// JudgeLater says of which classes of action judges are heard afterwards, or of a share only. A class is a kind of impact and how
+// far it reaches, such as "write workspace". An action is of no class that is named here unless all that it does is.
 type JudgeLater struct {
 	After  []string       // judged after they were let through
 	Sample map[string]int // so many of a hundred are judged, 1 to 99
@@ -67,7 +67,8 @@ func (w JudgeWhen) Due(impacts []interlock.Impact) bool {
 		case w == JudgeAll || i.Confidence == interlock.Unknown:
 			return true
 		case w == JudgeOutward:
-			return i.Reversibility == interlock.Irreversible || i.Reversibility != interlock.Readonly && i.Reach != interlock.ReachWorkspace
+			return i.Reversibility == interlock.Irreversible || i.Reversibility != interlock.Readonly &&
+				i.Reach != interlock.ReachWorkspace
 		}
 		return i.Reversibility != interlock.Readonly
 	}) || w == JudgeAll

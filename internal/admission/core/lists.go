@@ -19,9 +19,9 @@ func (a *Core) Watch(ctx context.Context, what ledger.Watch) (<-chan struct{}, e
 	return a.Config.Store.Watch(ctx, what)
 }
 
-// Follow calls look now, and again whenever what is watched may have changed, until look fails, ctx ends or the store is closed. It
-// looks no more often than what.Within: of what comes faster it sees several changes at once, and of what comes after a while it
-// hears at once. Its error is look's, or why nothing can be watched; that ctx has ended is none.
+// Follow calls look now, and again whenever what is watched may have changed, until look fails, ctx ends or the store is closed.
+// It looks no more often than what.Within: of what comes faster it sees several changes at once, and of what comes after a while
+// it hears at once. Its error is look's, or why nothing can be watched; that ctx has ended is none.
 func Follow(ctx context.Context, from Watcher, what ledger.Watch, look func(context.Context) error) error {
 	changed, err := from.Watch(ctx, what) // before the first look, so that nothing comes in between
 	if err != nil {

@@ -30,6 +30,7 @@ func (a *Core) Observed(p *interlock.Proposal, answer *interlock.Answer) func() 
 		if interlock.Canary(*p, answer.Decision) {
 			return
 		}
-		(*see)(Decided{Door: p.Door, Agent: p.Requester.Agent, Kind: p.Action.Kind, Start: start, Took: a.Config.Now().Sub(start), Answer: answer})
+		(*see)(Decided{Door: p.Door, Agent: p.Requester.Agent, Kind: p.Action.Kind, Start: start, Took: a.Config.Now().Sub(start),
+			Answer: answer})
 	}
 }

@@ -55,8 +55,9 @@ func heldAsRun(h *ledger.HoldBody, runs Names) bool {
 	return h.Scope == ledger.HoldRun && slices.Contains(runs, h.Key)
 }
 
-// overRefs names the holds over a requester and what counts towards them, as far as the requester itself says who it is: by marks that
-// hold few rows each, however many agents are held. Whoever knows more runs that an action is part of names them the same way.
+// overRefs names the holds over a requester and what counts towards them, as far as the requester itself says who it is: by marks
+// that hold few rows each, however many agents are held. Whoever knows more runs that an action is part of names them the same
+// way.
 func (a *Core) overRefs(r interlock.Requester) []ledger.Ref {
 	refs := []ledger.Ref{Under(ledger.Hold, ledger.OverAll), Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.Agent))}
 	if r.Run != "" {
@@ -142,7 +143,8 @@ func ActOf(r interlock.Requester, analysis impact.Analysis) phase.Act {
 		})}
 }
 
-// SinceHeld leaves out the approvals that were given before a phase was what it is, or before a given time: whoever gave them did not know of it.
+// SinceHeld leaves out the approvals that were given before a phase was what it is, or before a given time: whoever gave them did
+// not know of it.
 func SinceHeld(approvals []interlock.ApprovalRequest, over []ledger.HoldBody, since time.Time) []interlock.ApprovalRequest {
 	for n := range over {
 		if over[n].Breaker == nil && over[n].Since.After(since) {
@@ -162,5 +164,8 @@ func SinceGiven(approvals []interlock.ApprovalRequest, since time.Time) []interl
 	if since.IsZero() {
 		return approvals
 	}
-	return slices.DeleteFunc(approvals, func(r interlock.ApprovalRequest) bool { return r.Approval == nil || r.Approval.At.Before(since) })
+	return slices.DeleteFunc(approvals, func(r interlock.ApprovalRequest) bool {
+		return r.Approval == nil ||
+			r.Approval.At.Before(since)
+	})
 }

@@ -49,10 +49,10 @@ func (a *Core) Request(ctx context.Context, id string) (interlock.ApprovalReques
 	return r, ok, nil
 }
 
-// Forgo takes a request back for the side that asked: its user said no, or its client gave up. It is a no, so nobody needs to prove
-// it; the log holds it as a refusal and not as an operator's answer. An approval that nobody has used ends as if its time had passed,
-// so that it can't be spent on what everybody believes to be cancelled; who gave it stays in the log. What is over already, or was
-// used, stays as it is, and the error says conflict then.
+// Forgo takes a request back for the side that asked: its user said no, or its client gave up. It is a no, so nobody needs to
+// prove it; the log holds it as a refusal and not as an operator's answer. An approval that nobody has used ends as if its time
+// had passed, so that it can't be spent on what everybody believes to be cancelled; who gave it stays in the log. What is over
+// already, or was used, stays as it is, and the error says conflict then.
 func (a *Core) Forgo(ctx context.Context, r interlock.Requester, id, why string) error {
 	if _, err := a.Asked(ctx, r, id); err != nil {
 		return err
@@ -214,8 +214,8 @@ func Pauses(r interlock.ApprovalRequest) bool {
 	return r.Kind() == interlock.KindHint && r.Requester.Run != ""
 }
 
-// sameBreath is how long after a question other calls of its run may belong to the same step of it, where the harness names no calls:
-// a patch to three files is three.
+// sameBreath is how long after a question other calls of its run may belong to the same step of it, where the harness names no
+// calls: a patch to three files is three.
 const sameBreath = 2 * time.Second
 
 // settle adds to a change that a question is over, and the event that says so.
@@ -295,9 +295,10 @@ func (a *Core) Spoke(ctx context.Context, r interlock.Requester) error {
 // errNothingOver keeps an empty change from being committed.
 var errNothingOver = errors.New("no question is over")
 
-// SettleOutcome adds to the change of an outcome what it says of the question that the call had left: it is settled, or the approval
-// that an operator gave meanwhile is used up, because what it was for has run.
-func (a *Core) SettleOutcome(ctx context.Context, change *ledger.Change, call ledger.CallBody, outcome interlock.OutcomeStatus) error {
+// SettleOutcome adds to the change of an outcome what it says of the question that the call had left: it is settled, or the
+// approval that an operator gave meanwhile is used up, because what it was for has run.
+func (a *Core) SettleOutcome(ctx context.Context, change *ledger.Change, call ledger.CallBody,
+	outcome interlock.OutcomeStatus) error {
 	if call.Request == "" || call.Decision.Answer != interlock.Ask {
 		return nil
 	}

@@ -24,7 +24,8 @@ func (a *Core) RunRefs(r interlock.Requester) (refs []ledger.Ref) {
 	return refs
 }
 
-// ChainRefs names the runs and agents that a run was delegated by, and what holds those runs. There are [ruleset.MaxDepth] at most.
+// ChainRefs names the runs and agents that a run was delegated by, and what holds those runs. There are [ruleset.MaxDepth] at
+// most.
 func ChainRefs(run interlock.Run) (refs []ledger.Ref) {
 	for _, by := range run.Chain[:min(len(run.Chain), ruleset.MaxDepth)] {
 		refs = append(refs, Key(ledger.Run, ledger.RunKey(by.Agent, by.Run)), Key(ledger.Agent, by.Agent),
@@ -98,8 +99,8 @@ func Over(run interlock.Run, now time.Time) bool {
 	return !run.Until.IsZero() && !now.Before(run.Until)
 }
 
-// Accountable is the human who answers for what an agent does, as its type says. Where no type does, and a tier is in force, it is who
-// answers for the agent, or else whoever it acts for.
+// Accountable is the human who answers for what an agent does, as its type says. Where no type does, and a tier is in force, it
+// is who answers for the agent, or else whoever it acts for.
 func (e *Evaluator) Accountable(r interlock.Requester, standing ledger.Standing) string {
 	agent := AgentOf(r, standing)
 	if e.Rules.Typed() {
@@ -168,7 +169,8 @@ func (a *Core) contextRefs(agent string, runs ...string) (refs []ledger.Ref) {
 	}
 	for _, run := range runs {
 		if run != "" {
-			refs = append(refs, Key(ledger.Signal, ledger.SignalKey(interlock.Signal{Kind: interlock.SignalContext, Agent: agent, Run: run})))
+			refs = append(refs,
+				Key(ledger.Signal, ledger.SignalKey(interlock.Signal{Kind: interlock.SignalContext, Agent: agent, Run: run})))
 		}
 	}
 	return refs

@@ -57,8 +57,8 @@ func (a *Core) MayBeWeak(ctx context.Context, weak string) error {
 			"passkey or a security key")
 }
 
-// Recheck reports whether the yes of a request still counts when it is used: see [quorum.Recheck]. A weak key's counts as long as such
-// keys may sign.
+// Recheck reports whether the yes of a request still counts when it is used: see [quorum.Recheck]. A weak key's counts as long as
+// such keys may sign.
 func (a *Core) Recheck(ctx context.Context, request interlock.ApprovalRequest, standing ledger.Standing, now time.Time) error {
 	for _, approval := range []*interlock.Approval{request.First, request.Approval} {
 		if approval == nil {

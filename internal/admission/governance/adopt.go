@@ -104,7 +104,8 @@ func (a *Governance) unordered(change *ledger.Change, have, want map[string]stri
 	switch {
 	case want[settingRefused] != "" && want[settingRefused] != have[settingRefused]:
 		message = "the rules directory holds rules that no admin has ordered; the last that one ordered stay in force"
-	case want[settingOrdered] == core.RulesUnordered && (have[settingOrdered] != core.RulesUnordered || have["ruleset"] != want["ruleset"]):
+	case want[settingOrdered] == core.RulesUnordered && (have[settingOrdered] != core.RulesUnordered ||
+		have["ruleset"] != want["ruleset"]):
 		message = "rules are in force that no admin has ordered"
 	default:
 		return nil

@@ -11,7 +11,8 @@ import (
 // Confirm says whether a human has answered a request of this requester, and redeems a code that a human has for it. An
 // agent's own word is no answer: without a code, a request that nobody has answered is refused, and the attempt is recorded
 // as APPROVAL_REFUSED and alerted (MCP-AQL 8.7.3). The error is an *interlock.Error then.
-func (a *Governance) Confirm(ctx context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest, error) {
+func (a *Governance) Confirm(ctx context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest,
+	error) {
 	ground, err := a.GroundOf(ctx, a.Config.Store.Load, r, core.Key(ledger.Request, request))
 	standing := ground.Standing
 	if err != nil {

@@ -75,12 +75,13 @@ func module(standing *ledger.Standing, target string) (interlock.Digest, error) 
 }
 
 // ask makes a request, and holds it to what it takes.
-func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTerms, why string, by interlock.Requester, origin string,
+func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTerms, why string, by interlock.Requester,
+	origin string,
 	now time.Time) (interlock.ActionRequest, error) {
 	r := interlock.ActionRequest{Action: interlock.GovernedAction{Type: kind, Target: a.Redact(terms.Target), Params: terms.Params},
 		Origin: origin, Requester: by, Justification: a.Redact(strings.TrimSpace(why)), Evidence: terms.Evidence,
-		Ruleset: a.Active.Load().Rules.Digest(), Policy: standing.Settings[core.SettingManifest], Created: now.Truncate(time.Microsecond),
-		Status: interlock.ActionPending}
+		Ruleset: a.Active.Load().Rules.Digest(), Policy: standing.Settings[core.SettingManifest],
+		Created: now.Truncate(time.Microsecond), Status: interlock.ActionPending}
 	if err := boundAction(r); err != nil {
 		return r, err
 	}
@@ -199,8 +200,8 @@ func (a *Governance) requestAction(_ context.Context, c *core.PendingOrder) erro
 	if err != nil {
 		return err
 	}
-	r, err := a.ask(&c.Standing, c.Subject, terms, c.Reason, interlock.Requester{Agent: c.Operator, Principal: c.Operator}, "operator",
-		c.Now)
+	r, err := a.ask(&c.Standing, c.Subject, terms, c.Reason, interlock.Requester{Agent: c.Operator, Principal: c.Operator},
+		"operator", c.Now)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,8 @@ func (a *Governance) ratify(_ context.Context, c *core.PendingOrder, r *interloc
 }
 
 // endReview records how a review ended, and that the signers of the override may give another one.
-func (a *Governance) endReview(change *ledger.Change, standing ledger.Standing, r *interlock.ActionRequest, how, by string) error {
+func (a *Governance) endReview(change *ledger.Change, standing ledger.Standing, r *interlock.ActionRequest, how,
+	by string) error {
 	for _, name := range slices.Sorted(maps.Keys(standing.Others[ledger.ActionRequest])) {
 		late, _ := standing.Action(name)
 		if late.Overdue && late.Review == r.Action.Target && late.ID != r.ID {
@@ -102,7 +103,8 @@ func (a *Governance) unreviewed(change *ledger.Change, r *interlock.ActionReques
 
 // CountDue counts the votes on what nobody may vote on any more, and ends what is approved and was not carried out in time.
 func (a *Governance) CountDue(ctx context.Context, now time.Time) (int, error) {
-	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.ActionRequest, ledger.ActionDue), ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
+	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.ActionRequest, ledger.ActionDue),
+		ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +116,8 @@ func (a *Governance) CountDue(ctx context.Context, now time.Time) (int, error) {
 		}
 		done += ended
 	}
-	questions, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Request, ledger.BallotDue), ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
+	questions, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Request, ledger.BallotDue),
+		ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
 	for _, row := range questions {
 		ended, err := a.countQuestion(ctx, row.Key, now)
 		if err != nil {

@@ -18,7 +18,8 @@ import (
 
 // stale says why what was approved may not be carried out any more: it is counted, and held against what is in force, at the moment of
 // use. Empty: nothing has changed.
-func (a *Governance) stale(ctx context.Context, standing *ledger.Standing, r interlock.ActionRequest, now time.Time) (string, error) {
+func (a *Governance) stale(ctx context.Context, standing *ledger.Standing, r interlock.ActionRequest, now time.Time) (string,
+	error) {
 	digest, err := quorum.ActionDigest(r.Action)
 	if err != nil {
 		return "", err
@@ -204,8 +205,8 @@ func governed(given quorum.Given) (interlock.GovernedAction, bool) {
 	return interlock.GovernedAction{}, false
 }
 
-// ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where the council governs, without a
-// request that it approved; with one, that is used up in the same change.
+// ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where the council governs,
+// without a request that it approved; with one, that is used up in the same change.
 func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error {
 	action, is := governed(c.Given)
 	if !is {

@@ -65,13 +65,14 @@ func TermsOf[T OperatorTerms | AgentTerms | SettingsTerms | RequestTerms](detail
 
 // readPeople names everybody: one name and one key are one person's, and somebody has to be left who governs.
 func readPeople(o interlock.Order) []ledger.Ref {
-	return []ledger.Ref{core.Under(ledger.Operator, ledger.All), core.Key(ledger.Agent, o.Subject), core.Key(ledger.Operator, o.Subject),
-		core.Key(ledger.Setting, core.SettingRegistry)}
+	return []ledger.Ref{core.Under(ledger.Operator, ledger.All), core.Key(ledger.Agent, o.Subject),
+		core.Key(ledger.Operator, o.Subject), core.Key(ledger.Setting, core.SettingRegistry)}
 }
 
 // FirstOperator makes the first person who governs. It is on nobody's order, so it is for a person at a terminal and is done
 // once: not where anybody has ever governed. The settings that they were shown stand by their word.
-func (a *Governance) FirstOperator(ctx context.Context, operator interlock.OperatorRecord, said SaidSettings) (ledger.Receipt, error) {
+func (a *Governance) FirstOperator(ctx context.Context, operator interlock.OperatorRecord, said SaidSettings) (ledger.Receipt,
+	error) {
 	return a.Commit(ctx, a.Rows(readPeople(interlock.Order{Subject: operator.Name})...),
 		func(standing ledger.Standing) (ledger.Change, error) {
 			if HasGovernor(standing) {

@@ -42,7 +42,8 @@ func (a *Governance) Shadow(ctx context.Context, candidate interlock.Digest) (le
 func (a *Governance) RulesOfCandidate(body ledger.CandidateBody) (*ruleset.Ruleset, error) {
 	documents := map[string][]byte{}
 	for name, text := range body.Documents { // any order: one that is none of rules is enough
-		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" { // the digest is not over names, and a rules directory reads no others
+		// the digest is not over names, and a rules directory reads no others
+		if ext := path.Ext(name); ext != ".yaml" && ext != ".yml" {
 			return nil, interlock.Errorf(interlock.CodeConflict, "ruleset",
 				"the candidate in the store holds %.60q, which is no name of a file of rules; begin its shadow anew", name)
 		}

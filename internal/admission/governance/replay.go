@@ -132,8 +132,8 @@ func (a *Governance) mend(ctx context.Context, c *core.PendingOrder) error {
 		auditlog.MendRecord{Plan: mend.Plan, Order: a.OrderKept(c.Order)})
 }
 
-// RedteamReported records what came of attacks that were put to the gates (MACE 9.2). Where something passed that must not, people are
-// told: no attack was carried out, and whoever finds the same one next may.
+// RedteamReported records what came of attacks that were put to the gates (MACE 9.2). Where something passed that must not,
+// people are told: no attack was carried out, and whoever finds the same one next may.
 func (a *Governance) RedteamReported(ctx context.Context, record auditlog.RedteamRecord) error {
 	system := interlock.Requester{Agent: "interlock"}
 	var change ledger.Change

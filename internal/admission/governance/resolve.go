@@ -100,7 +100,8 @@ func (a *Governance) UpdateOperator(ctx context.Context, name string, change fun
 // is looked at again.
 func (a *Governance) RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey,
 	allow func(*interlock.OperatorRecord) error) error {
-	on := a.Rows(core.Key(ledger.Operator, name), core.Key(ledger.Setting, core.SettingRegistry)).Also(core.Under(ledger.Operator, ledger.All))
+	on := a.Rows(core.Key(ledger.Operator, name), core.Key(ledger.Setting, core.SettingRegistry)).Also(core.Under(ledger.Operator,
+		ledger.All))
 	return a.updateOperator(ctx, on, name, func(o *interlock.OperatorRecord) error {
 		if err := allow(o); err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package governance is what people decide: answers and votes, the council's requests, grants, suppressions, trust, operators and agents,
-// which rules, settings and ground rules are in force, and the proofs of it.
+// Package governance is what people decide: answers and votes, the council's requests, grants, suppressions, trust, operators and
+// agents, which rules, settings and ground rules are in force, and the proofs of it.
 package governance
 
 import (

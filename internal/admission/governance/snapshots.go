@@ -112,8 +112,8 @@ func (a *Governance) registered(change *ledger.Change, standing ledger.Standing,
 	if a.Config.Record.Governance == nil {
 		return nil
 	}
-	text, err := auditlog.Registry{Schema: auditlog.RegistrySchema, Before: interlock.Digest(standing.Settings[core.SettingRegistry]),
-		Change: draft.Payload}.Text()
+	text, err := auditlog.Registry{Schema: auditlog.RegistrySchema,
+		Before: interlock.Digest(standing.Settings[core.SettingRegistry]), Change: draft.Payload}.Text()
 	if err != nil {
 		return fmt.Errorf("encoding the snapshot of the registry: %w", err)
 	}

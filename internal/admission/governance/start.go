@@ -23,8 +23,8 @@ func (a *Governance) Start(ctx context.Context) error {
 	return a.Containment.BothKilled(ctx)
 }
 
-// DeclareForce records what is to be in force if that is not what the store says, and notes in it under which snapshots it decides.
-// Several processes may find the same change at once: the first records it.
+// DeclareForce records what is to be in force if that is not what the store says, and notes in it under which snapshots it
+// decides. Several processes may find the same change at once: the first records it.
 func (a *Governance) DeclareForce(ctx context.Context, f *core.ActiveRules) error {
 	on := a.Rows(startSettings()...)
 	_, err := a.Commit(ctx, on, func(standing ledger.Standing) (ledger.Change, error) {
@@ -88,7 +88,8 @@ func (a *Governance) rulesText(change *ledger.Change, f *core.ActiveRules, have,
 }
 
 // setting adds to a change what differs between the settings recorded and the ones in force.
-func (a *Governance) setting(change *ledger.Change, f *core.ActiveRules, kind interlock.EventType, have, want map[string]string) error {
+func (a *Governance) setting(change *ledger.Change, f *core.ActiveRules, kind interlock.EventType, have,
+	want map[string]string) error {
 	if !differs(have, want) {
 		return nil
 	}

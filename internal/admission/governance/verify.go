@@ -79,7 +79,8 @@ func (a *Governance) Verify(ctx context.Context, r interlock.Requester, challeng
 }
 
 // verifyGround is what an answer to a challenge is judged by.
-func (a *Governance) verifyGround(ctx context.Context, load core.LoadRows, r interlock.Requester, challenge string) (core.DecisionRows, error) {
+func (a *Governance) verifyGround(ctx context.Context, load core.LoadRows, r interlock.Requester,
+	challenge string) (core.DecisionRows, error) {
 	g, err := a.GroundOf(ctx, load, r, core.Key(ledger.Challenge, challenge))
 	if err != nil {
 		return g, err

@@ -108,7 +108,8 @@ func owesReview(c *core.PendingOrder) bool {
 }
 
 // decided takes a request to what its votes come to.
-func (a *Governance) decided(change *ledger.Change, r *interlock.ActionRequest, count quorum.Count, now time.Time, by string) error {
+func (a *Governance) decided(change *ledger.Change, r *interlock.ActionRequest, count quorum.Count, now time.Time,
+	by string) error {
 	why := fmt.Sprintf("%d approve, %d reject, %d abstain, of %d with a quorum of %d", count.Approve, count.Reject, count.Abstain,
 		len(r.Ballot.Roster), r.Ballot.Quorum)
 	if count.Status == interlock.ActionApproved {

@@ -24,5 +24,6 @@ func (a *Governance) setWeakKeys(_ context.Context, c *core.PendingOrder) error 
 	if err != nil {
 		return fmt.Errorf("encoding the order: %w", err)
 	}
-	return a.identified(c, auditlog.IdentityRecord{WeakKeys: true}, ledger.Settings(map[string]string{core.SettingWeakKeys: string(text)}))
+	return a.identified(c, auditlog.IdentityRecord{WeakKeys: true},
+		ledger.Settings(map[string]string{core.SettingWeakKeys: string(text)}))
 }

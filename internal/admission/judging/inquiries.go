@@ -42,7 +42,8 @@ type madeInquiry struct {
 
 func newInquiries() *inquiries { return &inquiries{seed: maphash.MakeSeed()} }
 
-// About returns the question about an action, which nobody may change: as it was made before where all that it is made from is the same.
+// About returns the question about an action, which nobody may change: as it was made before where all that it is made from is
+// the same.
 func (k *inquiries) About(a *Judging, action interlock.Action, analysis impact.Analysis, bare bool, objective string,
 	tier int) (*Inquiry, error) {
 	digest, err := strictjson.ActionDigest(action)

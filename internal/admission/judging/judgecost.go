@@ -41,7 +41,8 @@ func (a *Judging) reserve(ctx context.Context, by interlock.Requester, q *Inquir
 	}
 	taken = &reservation{}
 	sums := map[string]int64{}
-	record := auditlog.JudgeAskedRecord{Class: q.Asks[0].Class, Subject: q.Asks[0].Subject} // an output beside an action counts with that
+	// an output beside an action counts with that
+	record := auditlog.JudgeAskedRecord{Class: q.Asks[0].Class, Subject: q.Asks[0].Subject}
 	for n := range len(q.Asks) * len(q.judges) {
 		judge, asks := q.each(n)
 		one := price{judge: judge.Identity().Name, subject: subjectOf(asks)}

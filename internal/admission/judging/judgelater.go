@@ -26,11 +26,12 @@ type later struct {
 	share int  // of a hundred actions so many are judged
 }
 
-// Later returns how the judge of an action may be heard other than before, or nil. Whatever anybody is asked about is judged before, so
-// that people see what the judge says; and where nobody would be there to ask afterwards it is asked before.
+// Later returns how the judge of an action may be heard other than before, or nil. Whatever anybody is asked about is judged
+// before, so that people see what the judge says; and where nobody would be there to ask afterwards it is asked before.
 func (a *Judging) Later(q *Inquiry, impacts []interlock.Impact, d *interlock.Decision) *later {
 	set := &a.Config.JudgeLater
-	if len(set.After) == 0 && len(set.Sample) == 0 || d.Mode != interlock.Enforcing || len(q.Asks) != 1 || len(q.judges) != 1 || q.alone ||
+	if len(set.After) == 0 && len(set.Sample) == 0 || d.Mode != interlock.Enforcing || len(q.Asks) != 1 || len(q.judges) != 1 ||
+		q.alone ||
 		objected(d) || gate.JudgedBefore(d.Danger, impacts) != "" {
 		return nil
 	}
@@ -56,8 +57,8 @@ func objected(d *interlock.Decision) bool {
 	})
 }
 
-// spare takes for what is said of an action that nobody is asked before it, and reports whether that is so. What can't be found out,
-// such as how many judgments are owed already, has the judge asked before.
+// spare takes for what is said of an action that nobody is asked before it, and reports whether that is so. What can't be found
+// out, such as how many judgments are owed already, has the judge asked before.
 func (a *Judging) spare(ctx context.Context, j *Consultation, q *Inquiry) bool {
 	if q.Later == nil {
 		return false
@@ -77,7 +78,8 @@ func (a *Judging) spare(ctx context.Context, j *Consultation, q *Inquiry) bool {
 	switch {
 	case said.Share > 0 && said.Draw >= said.Share:
 		said.Failure = interlock.JudgeUnsampled
-		said.Reason = strconv.Itoa(said.Share) + " of 100 actions of the class " + q.Later.class + " are judged, and this one was not drawn"
+		said.Reason = strconv.Itoa(said.Share) + " of 100 actions of the class " + q.Later.class + " are judged, and this one " +
+			"was not drawn"
 	case q.Later.after && a.roomForOwed(ctx):
 		said.Failure = interlock.JudgeOwed
 		said.Reason = "actions of the class " + q.Later.class + " are judged after they were let through"
@@ -102,8 +104,8 @@ func draw(random io.Reader) (int, error) {
 	}
 }
 
-// roomForOwed reports whether one more judgment may be owed. Decisions that are made at the same moment may go over the bound by as many
-// as they are.
+// roomForOwed reports whether one more judgment may be owed. Decisions that are made at the same moment may go over the bound by
+// as many as they are.
 func (a *Judging) roomForOwed(ctx context.Context) bool {
 	most := a.Config.JudgeLater.Most
 	n, err := a.Config.Store.Count(ctx, core.Under(ledger.Owed, ledger.All), ledger.Every(most))

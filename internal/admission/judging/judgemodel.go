@@ -83,7 +83,8 @@ func (a *Judging) sharesModel(ctx context.Context, by interlock.Requester, judge
 	}
 	change := ledger.Change{Writes: ledger.Rows(ledger.JudgedBody{Key: name, At: now, Until: now.Add(sharedDay),
 		Judgments: []interlock.Judgment{{Judge: judge.Judge, Verdict: interlock.Deny}}})}
-	if err := a.Raise(&change, by, judgments.AlertShared, "its telemetry says that it reasons with the model of the judge "+judge.Judge+
+	if err := a.Raise(&change, by, judgments.AlertShared, "its telemetry says that it reasons with the model of the judge "+
+		judge.Judge+
 		", which then shares its mistakes; give the judge another model, and name this one under judge.reasoning"); err != nil {
 		return err
 	}

@@ -250,7 +250,8 @@ func (a *Judging) tried(event string, failed bool, reserved []*reservation, now 
 
 // answerOwed records what a judge said of an action that was let through and, unless it allows it, takes back what can be taken back.
 func (a *Judging) answerOwed(ctx context.Context, o *ledger.OwedBody, j *Consultation, unheard bool) error {
-	record := auditlog.JudgedAfterRecord{Event: o.Event, Action: o.Action, Class: o.Class, Result: auditlog.JudgedAllow, Judgments: j.Said}
+	record := auditlog.JudgedAfterRecord{Event: o.Event, Action: o.Action, Class: o.Class, Result: auditlog.JudgedAllow,
+		Judgments: j.Said}
 	switch {
 	case unheard:
 		record.Result = auditlog.JudgedUnheard

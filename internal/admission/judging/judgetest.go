@@ -16,7 +16,8 @@ import (
 func (a *Judging) JudgeTested(ctx context.Context, judge interlock.JudgeIdentity, failure interlock.JudgeFailure, why string,
 	until time.Time) error {
 	now := a.Config.Now().UTC()
-	record := auditlog.JudgeTestedRecord{Judge: judge, Passed: failure == "", Failure: failure, Reason: core.Bounded(a.Redact(why), core.MaxDetail)}
+	record := auditlog.JudgeTestedRecord{Judge: judge, Passed: failure == "", Failure: failure, Reason: core.Bounded(a.Redact(why),
+		core.MaxDetail)}
 	system := interlock.Requester{Agent: "interlock"}
 	var change ledger.Change
 	if err := a.Append(&change, interlock.EventJudgeTested, system, "system", record); err != nil {

@@ -57,9 +57,11 @@ func DeniedBefore(d *interlock.Decision) bool {
 }
 
 // inquiry is the question about an action. Where the profile wants a judge's Allow it sees the action and the ground rules alone
-// (ASA 9.1); what it said counts for these impacts all the same. What commits something outside in a run with an objective is looked at
-// as an output of that run as well (EC-2.5): a question of its own, so that the one about the action stays the same bytes in every run.
-func (a *Judging) inquiry(action interlock.Action, about interlock.Digest, impacts []interlock.Impact, bare bool, objective string,
+// (ASA 9.1); what it said counts for these impacts all the same. What commits something outside in a run with an objective is
+// looked at as an output of that run as well (EC-2.5): a question of its own, so that the one about the action stays the same
+// bytes in every run.
+func (a *Judging) inquiry(action interlock.Action, about interlock.Digest, impacts []interlock.Impact, bare bool,
+	objective string,
 	tier int) (*Inquiry, error) {
 	shown := impacts
 	if bare {
@@ -88,8 +90,8 @@ func (q *Inquiry) name() (err error) {
 	return err
 }
 
-// JudgedBy is an inquiry with those it is for. Much depends on what is of high consequence, so that all judges are heard of it; at tier
-// 3, where agents act by themselves, one model's word is not enough even where only one is configured (EC-3.3).
+// JudgedBy is an inquiry with those it is for. Much depends on what is of high consequence, so that all judges are heard of it;
+// at tier 3, where agents act by themselves, one model's word is not enough even where only one is configured (EC-3.3).
 func (a *Judging) JudgedBy(consequence bool, tier int) *Inquiry {
 	if !consequence {
 		return &Inquiry{judges: a.Config.Judges[:1]}
@@ -116,15 +118,16 @@ func (q *Inquiry) Digest(about any) (interlock.Digest, error) {
 		shown[n] = string(q.Asks[n].Subject) + " " + string(q.Asks[n].Payload)
 	}
 	return strictjson.Digest(inquiryDomain, struct {
-		About  any                       `json:"about"`
-		Alone  bool                      `json:"alone,omitempty"` // where one model's word is not enough, what it said elsewhere is not either
+		About any `json:"about"`
+		// where one model's word is not enough, what it said elsewhere is not either
+		Alone  bool                      `json:"alone,omitempty"`
 		Shown  []string                  `json:"shown"`
 		Judges []interlock.JudgeIdentity `json:"judges"`
 	}{about, q.alone, shown, identities})
 }
 
-// Consequential reports whether a second judge is heard as well: of another provider, it makes the first one's mistakes less often
-// (EC-3.3).
+// Consequential reports whether a second judge is heard as well: of another provider, it makes the first one's mistakes less
+// often (EC-3.3).
 func Consequential(impacts []interlock.Impact) bool {
 	return slices.ContainsFunc(impacts, func(i interlock.Impact) bool {
 		return i.Reach == interlock.ReachProduction || i.Kind == interlock.ImpactSpend ||
@@ -165,8 +168,8 @@ func (j *Consultation) Recall(q *Inquiry, known ledger.JudgedBody, now time.Time
 	}
 }
 
-// Consult asks judges what a commit found they have to be asked, and reports whether the decision is to be made again. Nobody is asked
-// while rows are held, so that one slow judge keeps no other agent waiting.
+// Consult asks judges what a commit found they have to be asked, and reports whether the decision is to be made again. Nobody is
+// asked while rows are held, so that one slow judge keeps no other agent waiting.
 func (a *Judging) Consult(ctx context.Context, by interlock.Requester, j *Consultation, err error) bool {
 	if !errors.Is(err, errUnheard) {
 		return false
@@ -231,7 +234,8 @@ func (a *Judging) hearJudges(ctx context.Context, q *Inquiry) []interlock.Judgme
 	said[0] = heardOf(ctx, q, 0)
 	wait.Wait()
 	if q.alone {
-		said = append(said, interlock.Judgment{Judge: q.judges[0].Identity().Name, Verdict: interlock.Deny, Failure: interlock.JudgeAlone})
+		said = append(said, interlock.Judgment{Judge: q.judges[0].Identity().Name, Verdict: interlock.Deny,
+			Failure: interlock.JudgeAlone})
 	}
 	for n := range said { // its words are recorded and may be shown
 		said[n].Reason = core.Bounded(a.Redact(core.Bounded(said[n].Reason, 4*core.MaxDetail)), core.MaxDetail)
@@ -252,7 +256,8 @@ func subjectOf(asks interlock.JudgeQuestion) interlock.JudgeSubject {
 	return asks.Subject
 }
 
-// heardOf asks one judge one thing. What it says is made fit to be recorded, and a panic of its client is a failure like any other.
+// heardOf asks one judge one thing. What it says is made fit to be recorded, and a panic of its client is a failure like any
+// other.
 func heardOf(ctx context.Context, q *Inquiry, n int) (said interlock.Judgment) {
 	judge, asks := q.each(n)
 	name, subject := judge.Identity().Name, subjectOf(asks)

@@ -1,5 +1,5 @@
-// Package judging asks judges whether an action, a plan or an output breaks the ground rules, remembers what they said and what that
-// cost, and hears those it owes a question afterwards.
+// Package judging asks judges whether an action, a plan or an output breaks the ground rules, remembers what they said and what
+// that cost, and hears those it owes a question afterwards.
 package judging
 
 import (

@@ -9,8 +9,8 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// WaitsFor says why a message waits for a person, for one who is asked; nothing where it does not. Whether its receiver's type takes what
-// nobody could look into is not known here.
+// WaitsFor says why a message waits for a person, for one who is asked; nothing where it does not. Whether its receiver's type
+// takes what nobody could look into is not known here.
 func WaitsFor(ctx context.Context, from interface {
 	Load(context.Context, ...ledger.Ref) ([]ledger.Row, int64, error)
 }, m ledger.MessageBody, now time.Time) (why []string, err error) {

@@ -48,15 +48,17 @@ func (p *MessageCheck) other() string {
 	return p.M.From
 }
 
-// Refs names what a decision about a message reads besides what every decision of its requester does: the message, the agent at its
-// other end and whether that is isolated, and what is counted of the orchestration.
+// Refs names what a decision about a message reads besides what every decision of its requester does: the message, the agent at
+// its other end and whether that is isolated, and what is counted of the orchestration.
 func (p *MessageCheck) Refs() []ledger.Ref {
 	if p == nil {
 		return nil
 	}
 	other := p.other()
-	return []ledger.Ref{core.Key(ledger.Message, p.M.ID), core.Key(ledger.Agent, other), core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, other)),
-		core.Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, other)), core.Key(ledger.RunCount, ledger.RunTally(p.M.Orchestration))}
+	return []ledger.Ref{core.Key(ledger.Message, p.M.ID), core.Key(ledger.Agent, other),
+		core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, other)),
+		core.Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, other)),
+		core.Key(ledger.RunCount, ledger.RunTally(p.M.Orchestration))}
 }
 
 // AcknowledgeMessage ends a message that its receiver has received: its content is kept no longer.
@@ -149,15 +151,16 @@ func CheckMessage(by interlock.Requester, q interlock.MessageRequest) error {
 	return nil
 }
 
-// Letter is the message that a request asks to send, as far as it can be said before it is decided: whose it is, in which run, and what
-// was attested of what it was made of. One that was sent under the same key has a status.
-func (a *Messages) Letter(ctx context.Context, by interlock.Requester, q interlock.MessageRequest) (m ledger.MessageBody, err error) {
+// Letter is the message that a request asks to send, as far as it can be said before it is decided: whose it is, in which run,
+// and what was attested of what it was made of. One that was sent under the same key has a status.
+func (a *Messages) Letter(ctx context.Context, by interlock.Requester, q interlock.MessageRequest) (m ledger.MessageBody,
+	err error) {
 	id, err := a.messageID(by, q)
 	if err != nil {
 		return m, err
 	}
-	refs := []ledger.Ref{core.Key(ledger.RunCount, ledger.AgentTally(by.Agent)), core.Key(ledger.Agent, q.To), core.Key(ledger.Agent, by.Agent),
-		core.Key(ledger.Message, id)}
+	refs := []ledger.Ref{core.Key(ledger.RunCount, ledger.AgentTally(by.Agent)), core.Key(ledger.Agent, q.To),
+		core.Key(ledger.Agent, by.Agent), core.Key(ledger.Message, id)}
 	if ledger.Registered(by.Run) {
 		refs = append(refs, core.Key(ledger.Run, ledger.RunKey(by.Agent, by.Run)))
 	}
@@ -180,19 +183,22 @@ func (a *Messages) Letter(ctx context.Context, by interlock.Requester, q interlo
 	to, known := g.Agents[q.To]
 	now := a.Config.Now().UTC().Truncate(time.Microsecond)
 	if !known || to.Observer || !to.Revoked.IsZero() && !now.Before(to.Revoked) {
-		return m, interlock.Errorf(interlock.CodeNotFound, "/to", "no agent of this name receives messages; `interlock agent list` says which there are")
+		return m, interlock.Errorf(interlock.CodeNotFound, "/to", "no agent of this name receives messages; `interlock agent list` "+
+			"says which there are")
 	}
 	waiting, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Message, ledger.MessagesTo(q.To)), ledger.Every(maxWaiting))
 	if err != nil {
 		return m, err
 	}
 	if len(waiting) >= maxWaiting {
-		return m, interlock.Errorf(interlock.CodeLimited, "/to", "has %d messages that it has not acknowledged; wait until it has", maxWaiting)
+		return m, interlock.Errorf(interlock.CodeLimited, "/to", "has %d messages that it has not acknowledged; wait until it has",
+			maxWaiting)
 	}
-	m.Message = interlock.Message{ID: id, From: by.Agent, FromType: ruleset.TypeName(core.AgentOf(by, g.Standing)), Principal: core.Owned(by,
-		g.Standing).Principal,
-		To: q.To, Run: run.ID, Orchestration: run.Orchestration, Type: q.Type, Version: q.Version, Media: strings.ToLower(q.Media), Key: q.Key,
-		Sent: now, Until: now.Add(MessageLives)}
+	m.Message = interlock.Message{ID: id, From: by.Agent, FromType: ruleset.TypeName(core.AgentOf(by, g.Standing)),
+		Principal: core.Owned(by,
+			g.Standing).Principal,
+		To: q.To, Run: run.ID, Orchestration: run.Orchestration, Type: q.Type, Version: q.Version, Media: strings.ToLower(q.Media),
+		Key: q.Key, Sent: now, Until: now.Add(MessageLives)}
 	content(&m, q)
 	if m.Version == 0 {
 		if latest := typeOfAgent(a.Active.Load(), by.Agent, &g.Standing).Publishes(m.Type, 0, m.Media); latest != nil {
@@ -218,12 +224,14 @@ func content(m *ledger.MessageBody, q interlock.MessageRequest) {
 	}
 }
 
-// runOfMessage is the registered run that a message is sent in. Nothing is sent outside of one: it is what says in which orchestration
-// agents drive each other, and on whose behalf.
-func (a *Messages) runOfMessage(ctx context.Context, by interlock.Requester, g *core.DecisionRows) (run interlock.Run, err error) {
+// runOfMessage is the registered run that a message is sent in. Nothing is sent outside of one: it is what says in which
+// orchestration agents drive each other, and on whose behalf.
+func (a *Messages) runOfMessage(ctx context.Context, by interlock.Requester, g *core.DecisionRows) (run interlock.Run,
+	err error) {
 	id := g.RunOf(by)
 	if id == "" {
-		return run, interlock.Errorf(interlock.CodeInvalid, "/run", "is missing; messages are sent within a registered run (POST /v1/runs)")
+		return run, interlock.Errorf(interlock.CodeInvalid, "/run", "is missing; messages are sent within a registered run "+
+			"(POST /v1/runs)")
 	}
 	run, open := g.Run(by.Agent, id)
 	if !open && id != by.Run { // of a session that is bound to it
@@ -323,8 +331,8 @@ func said(value any, to *strings.Builder) {
 	}
 }
 
-// WaitingMessages lists what was sent to an agent and is not acknowledged, oldest first and without contents. It says which of it waits for
-// a person.
+// WaitingMessages lists what was sent to an agent and is not acknowledged, oldest first and without contents. It says which of it
+// waits for a person.
 func (a *Messages) WaitingMessages(ctx context.Context, by interlock.Requester) ([]interlock.Message, error) {
 	if err := core.CheckAgent(by, ""); err != nil {
 		return nil, err
@@ -362,7 +370,8 @@ func (a *Messages) MessagesUnder(ctx context.Context, mark string, most int) ([]
 
 // ExpireMessages ends the messages that nobody has received, or acknowledged, in time.
 func (a *Messages) ExpireMessages(ctx context.Context, now time.Time) (recorded int, err error) {
-	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Message, ledger.MessagesDue), ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
+	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Message, ledger.MessagesDue),
+		ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
 	if err != nil {
 		return 0, err
 	}

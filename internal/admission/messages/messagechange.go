@@ -6,7 +6,8 @@ import (
 	"interlock"
 )
 
-// Attest has a message carry an attestation of its own, also where nothing is enforced and it was let through in spite of what it is.
+// Attest has a message carry an attestation of its own, also where nothing is enforced and it was let through in spite of what it
+// is.
 func (p *MessageCheck) Attest() {
 	if len(p.M.Steps) > 0 {
 		return

@@ -17,8 +17,8 @@ import (
 
 func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Objects says what stands against sending or receiving a message. Nothing of it is the agent's to answer: what is built wrong is denied,
-// and what nobody could look into, or comes of an agent that was isolated, waits for a person.
+// Objects says what stands against sending or receiving a message. Nothing of it is the agent's to answer: what is built wrong is
+// denied, and what nobody could look into, or comes of an agent that was isolated, waits for a person.
 func (p *MessageCheck) Objects(a *Messages, f *core.ActiveRules, standing *ledger.Standing, now time.Time) []interlock.Finding {
 	if p == nil {
 		return nil
@@ -73,14 +73,16 @@ func (p *MessageCheck) step() int {
 }
 
 // sending looks at a message that is to be sent.
-func (p *MessageCheck) sending(a *Messages, f *core.ActiveRules, standing *ledger.Standing, t ledger.RunCountBody, now time.Time) []interlock.Finding {
+func (p *MessageCheck) sending(a *Messages, f *core.ActiveRules, standing *ledger.Standing, t ledger.RunCountBody,
+	now time.Time) []interlock.Finding {
 	from, to := typeOfAgent(f, p.M.From, standing), typeOfAgent(f, p.M.To, standing)
 	if p.Broken != nil {
 		broken := *p.Broken
 		broken.Side = sideSchema
 		return p.violation(&broken)
 	}
-	own := interlock.StepAttestation{Step: p.step(), Agent: p.M.From, Message: p.M.ID, Type: p.M.Type, Version: p.M.Version, Content: p.M.Digest}
+	own := interlock.StepAttestation{Step: p.step(), Agent: p.M.From, Message: p.M.ID, Type: p.M.Type, Version: p.M.Version,
+		Content: p.M.Digest}
 	published := from.Publishes(p.M.Type, p.M.Version, p.M.Media)
 	switch {
 	case published == nil && (f.Rules.Maso().Tier >= 2 || len(from.Output) > 0):
@@ -178,7 +180,8 @@ func (p *MessageCheck) waits(to *ruleset.Type, standing *ledger.Standing, now ti
 	}
 	accepted := to.Accepts(p.M.Type, p.M.Version, p.M.FromType, p.M.Media)
 	if p.M.Unread != "" && (accepted == nil || !accepted.Unread) {
-		found = append(found, p.finding("unread", interlock.Ask, "nobody could look into "+p.M.Unread+", so that a person has to", "")...)
+		found = append(found, p.finding("unread", interlock.Ask, "nobody could look into "+p.M.Unread+", so that a person has to",
+			"")...)
 	}
 	if modality.Textual(p.M.Media) && modality.Orders(textOf(&p.M)) {
 		found = append(found, p.finding("orders", interlock.Ask, "a text in it gives orders to whoever reads it", "")...)
@@ -212,8 +215,8 @@ func quarantined(standing *ledger.Standing, agent string, sent, now time.Time) (
 	return "", false
 }
 
-// QuarantinedAt is the latest time since which a yes to receiving a message counts: whoever gave one before did not know that its sender
-// would be isolated.
+// QuarantinedAt is the latest time since which a yes to receiving a message counts: whoever gave one before did not know that its
+// sender would be isolated.
 func (p *MessageCheck) QuarantinedAt(standing *ledger.Standing) time.Time {
 	if p == nil || p.Sends {
 		return time.Time{}

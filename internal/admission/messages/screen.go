@@ -71,7 +71,8 @@ func (a *Messages) Screened(ctx context.Context, s Screening) (event string, err
 		}
 	}
 	if s.Ruleset == "" {
-		if err := a.Containment.Unsound(&change, []string{"texts are classified by a safety ruleset that is not known here, so none passes"}); err != nil {
+		if err := a.Containment.Unsound(&change, []string{"texts are classified by a safety ruleset that is not known here, so " +
+			"none passes"}); err != nil {
 			return "", err
 		}
 	}

@@ -173,8 +173,8 @@ func (a *Pins) Definitions(ctx context.Context, server, tool string) (approved, 
 	return approved, seen, err
 }
 
-// Signable returns what an order to sign a subject would sign: what is in use because first use was trusted, and nobody has signed
-// for. The order's Detail binds it to just that, as it was approved: what is taken or changes later needs another order.
+// Signable returns what an order to sign a subject would sign: what is in use because first use was trusted, and nobody has
+// signed for. The order's Detail binds it to just that, as it was approved: what is taken or changes later needs another order.
 func Signable(standing ledger.Standing, subject string) (pins []interlock.Pin, detail string, err error) {
 	known, ok := Pinned(standing, subject)
 	if !ok {
@@ -201,8 +201,8 @@ func Signable(standing ledger.Standing, subject string) (pins []interlock.Pin, d
 	return pins, string(digest), err
 }
 
-// signPins makes what was taken at first use stand by an operator's word. Nothing else of it changes: what it may be used for, and
-// since when.
+// signPins makes what was taken at first use stand by an operator's word. Nothing else of it changes: what it may be used for,
+// and since when.
 func (a *Pins) signPins(_ context.Context, c *core.PendingOrder) error {
 	pins, detail, err := Signable(c.Standing, c.Subject)
 	if err != nil {

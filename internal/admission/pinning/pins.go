@@ -380,12 +380,12 @@ type Reading struct {
 	Definition json.RawMessage
 }
 
-// Take says what reading a resource is to be judged by. Resources are data: there may be thousands of them, other ones each day, and
-// a question about each would teach people to say yes. So a list of them pins nothing that is harmless. What the server says of one
-// is pinned when it is read for the first time, is recorded then, and is held against that from then on.
+// Take says what reading a resource is to be judged by. Resources are data: there may be thousands of them, other ones each day,
+// and a question about each would teach people to say yes. So a list of them pins nothing that is harmless. What the server says
+// of one is pinned when it is read for the first time, is recorded then, and is held against that from then on.
 //
-// What has no pin of its own, because the server does not list it or has more of them than are kept, is judged by the server's. With
-// an error it may not be read.
+// What has no pin of its own, because the server does not list it or has more of them than are kept, is judged by the server's.
+// With an error it may not be read.
 func (a *Pins) Take(ctx context.Context, r Reading) (interlock.Upstream, error) {
 	of := interlock.Upstream{Server: r.Server, Identity: r.Identity}
 	name := interlock.PinnedResource + r.URI
@@ -442,7 +442,8 @@ func (a *Pins) take(ctx context.Context, r Reading, d definition) (taken bool, _
 // Subscriptions are the browsers that are told of requests, by id.
 func (a *Pins) Subscriptions(ctx context.Context) ([]ledger.SubscriptionBody, error) {
 	now := a.Config.Now()
-	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Subscription, ledger.Until), ledger.From(now.UnixNano(), ledger.MaxSubscriptions))
+	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Subscription, ledger.Until),
+		ledger.From(now.UnixNano(), ledger.MaxSubscriptions))
 	var list []ledger.SubscriptionBody
 	for _, row := range rows {
 		if body, ok := row.Value.(ledger.SubscriptionBody); ok && body.Stands(now) {
@@ -455,7 +456,8 @@ func (a *Pins) Subscriptions(ctx context.Context) ([]ledger.SubscriptionBody, er
 
 // NoteSubscription changes what is noted of one browser. It is no event: what the operator did to have it is recorded by the door
 // where it was done.
-func (a *Pins) NoteSubscription(ctx context.Context, id string, change func(ledger.SubscriptionBody) ledger.SubscriptionBody) error {
+func (a *Pins) NoteSubscription(ctx context.Context, id string,
+	change func(ledger.SubscriptionBody) ledger.SubscriptionBody) error {
 	return a.Config.Store.Note(ctx, core.Key(ledger.Subscription, id), func(value any) (any, error) {
 		was, _ := value.(ledger.SubscriptionBody) // the zero value where there is none
 		now := change(was)

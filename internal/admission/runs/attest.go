@@ -30,7 +30,8 @@ type Attesting struct {
 	said []string // the tools
 }
 
-// Attesting finds what an outcome says of the calls that its run requires; nothing for most. by names who says so, where that is known.
+// Attesting finds what an outcome says of the calls that its run requires; nothing for most. by names who says so, where that is
+// known.
 func (a *Runs) Attesting(ctx context.Context, r interlock.Requester, event string, status interlock.OutcomeStatus,
 	carried bool) (*Attesting, error) {
 	rules := a.Active.Load().Rules
@@ -136,8 +137,8 @@ func (at *Attesting) Tools() []string {
 	return at.said
 }
 
-// Retold commits what build makes of what an outcome says of its run's required calls, again if the run has moved meanwhile, and at
-// last without: how an action ended is recorded in any case.
+// Retold commits what build makes of what an outcome says of its run's required calls, again if the run has moved meanwhile, and
+// at last without: how an action ended is recorded in any case.
 func (a *Runs) Retold(ctx context.Context, find func() (*Attesting, error), commit func(at *Attesting) error) error {
 	for range core.MaxTellings {
 		at, err := find()

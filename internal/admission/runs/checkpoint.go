@@ -69,7 +69,8 @@ func (a *Runs) Checkpoint(ctx context.Context, by interlock.Requester, id string
 		kept.Number, kept.At = before.Number+1, now
 		body := ledger.CheckpointBody{RunKept: kept, Agent: by.Agent}
 		change := ledger.Change{Version: standing.Version, Writes: ledger.Rows(body)}
-		return change, a.Append(&change, interlock.EventCheckpoint, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: id},
+		return change, a.Append(&change, interlock.EventCheckpoint, interlock.Requester{Agent: by.Agent, Principal: by.Principal,
+			Run: id},
 			"agent", auditlog.CheckpointRecord{Run: id, Agent: by.Agent, Number: kept.Number, Digest: kept.Digest, Constraints: kept.Bound,
 				System: c.System, Bound: len(c.Constraints), Pending: len(c.Pending), Order: order})
 	})
@@ -149,8 +150,8 @@ func (a *Runs) Resume(ctx context.Context, by interlock.Requester, id string) (k
 	if !ledger.Registered(id) {
 		return kept, noSuchRun()
 	}
-	rows, _, err := a.Config.Store.Load(ctx, core.Under(ledger.Run, ledger.RunNamed(id)), core.Under(ledger.Checkpoint, ledger.RunNamed(id)),
-		core.Key(ledger.Agent, by.Agent))
+	rows, _, err := a.Config.Store.Load(ctx, core.Under(ledger.Run, ledger.RunNamed(id)),
+		core.Under(ledger.Checkpoint, ledger.RunNamed(id)), core.Key(ledger.Agent, by.Agent))
 	if err != nil {
 		return kept, err
 	}

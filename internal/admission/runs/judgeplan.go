@@ -10,12 +10,12 @@ import (
 	"interlock/internal/question"
 )
 
-// EachJudged stands for the judge where a step of a plan is decided beforehand: that it has none of its own yet says nothing against it.
-// It is asked about every step again when that is taken, so that what it says of a plan makes no precedent (RT-15).
+// EachJudged stands for the judge where a step of a plan is decided beforehand: that it has none of its own yet says nothing
+// against it. It is asked about every step again when that is taken, so that what it says of a plan makes no precedent (RT-15).
 var EachJudged = []interlock.Judgment{{Judge: "plan", Verdict: interlock.Allow}}
 
-// Judged adds what judges say of the plan as a whole, before its first step (EC-2.7): steps that each do no harm may do some together.
-// They are asked of no plan that is refused already, so that no byte of that leaves; errUnheard has them asked first.
+// Judged adds what judges say of the plan as a whole, before its first step (EC-2.7): steps that each do no harm may do some
+// together. They are asked of no plan that is refused already, so that no byte of that leaves; errUnheard has them asked first.
 func (p *Planning) Judged(plan *interlock.Plan, decided []interlock.Decision) error {
 	refused := slices.ContainsFunc(plan.Objections, func(o interlock.PlanRemark) bool { return o.Verdict.Compare(interlock.Deny) >= 0 })
 	if refused || p.Under.Mode != interlock.Enforcing && p.Under.Mode != interlock.Monitoring {
@@ -44,7 +44,8 @@ func byJudge(o interlock.PlanRemark) bool {
 	return len(o.Rule) > len(gate.NameJudge) && o.Rule[:len(gate.NameJudge)+1] == gate.NameJudge+"."
 }
 
-// UnheardOf reports whether a plan was refused because a judge could not be heard: that says nothing of the plan, and it is looked at anew.
+// UnheardOf reports whether a plan was refused because a judge could not be heard: that says nothing of the plan, and it is
+// looked at anew.
 func UnheardOf(plan interlock.Plan) bool {
 	return slices.ContainsFunc(plan.Objections, func(o interlock.PlanRemark) bool { return o.Rule == gate.RuleUnheard })
 }

@@ -43,7 +43,8 @@ func waitsFor(request string, why interlock.Finding) *interlock.Error {
 func (e *closing) reviewed(standing ledger.Standing, now time.Time) (review, error) {
 	under, run, result := e.Active.Load(), e.run, e.end.Result
 	tier := under.Rules.TierFor(core.AgentOf(interlock.Requester{Agent: run.Agent}, standing))
-	if run.Parent != "" || len(result) == 0 || tier < judging.OutputTier || under.Mode != interlock.Enforcing && under.Mode != interlock.Monitoring {
+	if run.Parent != "" || len(result) == 0 || tier < judging.OutputTier || under.Mode != interlock.Enforcing &&
+		under.Mode != interlock.Monitoring {
 		return review{}, nil
 	}
 	request, err := e.answered(standing, under.Rules.Digest(), now)

@@ -56,7 +56,8 @@ func CheckPlan(by interlock.Requester, q interlock.PlanRequest) ([]interlock.Pla
 func checkStep(action *interlock.Action, at string) error {
 	switch {
 	case !action.Kind.Valid() || action.Kind == interlock.KindText || action.Kind == interlock.KindHint:
-		return interlock.Errorf(interlock.CodeInvalid, at+"/kind", "is no kind of action that can be carried out, such as shell or tool")
+		return interlock.Errorf(interlock.CodeInvalid, at+"/kind",
+			"is no kind of action that can be carried out, such as shell or tool")
 	case action.Kind.TakesObject() != (len(action.Arguments) > 0):
 		return interlock.Errorf(interlock.CodeInvalid, at+"/arguments", "are for kinds %s, %s and %s, and missing or too many here",
 			interlock.KindFile, interlock.KindHTTP, interlock.KindTool)
@@ -96,7 +97,8 @@ func (p *Planning) Denied(was interlock.Plan) bool {
 }
 
 // Accepted spends a person's yes to a plan.
-func (p *Planning) Accepted(plan interlock.Plan, request interlock.ApprovalRequest, change *ledger.Change) (interlock.Plan, error) {
+func (p *Planning) Accepted(plan interlock.Plan, request interlock.ApprovalRequest, change *ledger.Change) (interlock.Plan,
+	error) {
 	if request.Action != plan.Digest || request.Ruleset != plan.Ruleset || request.Requester.Agent != p.Who.Agent ||
 		request.Requester.Principal != p.Who.Principal || request.Approval == nil || request.Approval.Verdict != interlock.Allow {
 		return plan, interlock.Errorf(interlock.CodeConflict, "/steps", "what was answered is not about this plan; hand it over anew")

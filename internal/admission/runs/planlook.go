@@ -44,8 +44,8 @@ func Undone(analysis impact.Analysis) interlock.Reversibility {
 	return order[worst]
 }
 
-// Lapse marks the steps whose time for being undone is over before the plan has ended. How long a step takes may be said to be longer
-// than the rules assume, never shorter: a plan can't keep a window open by its own word.
+// Lapse marks the steps whose time for being undone is over before the plan has ended. How long a step takes may be said to be
+// longer than the rules assume, never shorter: a plan can't keep a window open by its own word.
 func Lapse(steps []interlock.StepView) {
 	left := 0
 	for n := len(steps) - 1; n >= 0; n-- {
@@ -63,7 +63,8 @@ func (p *Planning) Undone(plan *interlock.Plan) {
 		}
 		if plan.Irreversible == 0 {
 			plan.Irreversible = n + 1
-			plan.Objections = append(plan.Objections, interlock.PlanRemark{Rule: "plan.irreversible", Verdict: interlock.Ask, Steps: []int{n + 1},
+			plan.Objections = append(plan.Objections, interlock.PlanRemark{Rule: "plan.irreversible", Verdict: interlock.Ask,
+				Steps:  []int{n + 1},
 				Reason: fmt.Sprintf("step %d is the first that can't be undone, and a person acknowledges that before the plan begins", n+1)})
 		}
 		if s.Compensation == "" {
@@ -89,15 +90,16 @@ type sum struct {
 	steps []int
 }
 
-// Sums holds what all steps together take against what the limits have left. Nothing is taken: each step does that when it is decided.
+// Sums holds what all steps together take against what the limits have left. Nothing is taken: each step does that when it is
+// decided.
 func (p *Planning) Sums(decided []interlock.Decision) (found []interlock.PlanRemark, err error) {
 	agent := core.AgentOf(p.Who, p.Standing)
 	var all []*sum
 	for n, d := range decided {
 		for _, c := range p.Under.Rules.Charges(d.Profile, &agent, p.Steps[n].Kind, d.Impacts) {
 			l := c.Limit
-			row := ledger.TakenFrom(interlock.Taken{Limit: l.ID, Per: string(l.Per), Of: l.Of(p.Who, &agent, core.TreeOf(p.Who, p.Standing)),
-				Measure:  string(l.Measure),
+			row := ledger.TakenFrom(interlock.Taken{Limit: l.ID, Per: string(l.Per),
+				Of: l.Of(p.Who, &agent, core.TreeOf(p.Who, p.Standing)), Measure: string(l.Measure),
 				Currency: l.Currency, Window: l.Window(), Monitored: p.Under.Mode == interlock.Monitoring})
 			at := slices.IndexFunc(all, func(s *sum) bool { return s.key == row })
 			if at < 0 {

@@ -422,14 +422,17 @@ func Rollbacks(ctx context.Context, from core.Ledger, ended bool, limit int) (co
 }
 
 // RollbackNamed is a rollback, under way or ended, with the steps of it that somebody carries out.
-func RollbackNamed(ctx context.Context, from core.Ledger, id string) (r ledger.RollbackBody, steps []ledger.RollbackStepBody, err error) {
-	found, err := core.ListedUnder[ledger.RollbackBody](ctx, from, core.Under(ledger.Rollback, ledger.RollbackNamed(id)), ledger.Every(1))
+func RollbackNamed(ctx context.Context, from core.Ledger, id string) (r ledger.RollbackBody, steps []ledger.RollbackStepBody,
+	err error) {
+	found, err := core.ListedUnder[ledger.RollbackBody](ctx, from, core.Under(ledger.Rollback, ledger.RollbackNamed(id)),
+		ledger.Every(1))
 	if err != nil {
 		return r, nil, err
 	}
 	if len(found.Rows) == 0 {
 		return r, nil, interlock.Errorf(interlock.CodeNotFound, "ID", "no rollback has this id; `interlock rollback list` shows them")
 	}
-	list, err := core.ListedUnder[ledger.RollbackStepBody](ctx, from, core.Under(ledger.RollbackStep, ledger.RollbackSteps(id)), ledger.Every(0))
+	list, err := core.ListedUnder[ledger.RollbackStepBody](ctx, from, core.Under(ledger.RollbackStep, ledger.RollbackSteps(id)),
+		ledger.Every(0))
 	return found.Rows[0], list.Rows, err
 }

@@ -147,7 +147,8 @@ func checkEnd(end interlock.RunEnd) error {
 	}
 	for _, one := range end.Uncertain {
 		if strings.TrimSpace(one) == "" || len(one) > core.MaxRunWhy {
-			return interlock.Errorf(interlock.CodeInvalid, "/uncertain", "has an entry that says nothing, or is longer than %d bytes", core.MaxRunWhy)
+			return interlock.Errorf(interlock.CodeInvalid, "/uncertain", "has an entry that says nothing, or is longer than %d bytes",
+				core.MaxRunWhy)
 		}
 	}
 	if len(end.Result) > core.MaxRunResult {
@@ -207,8 +208,8 @@ func (a *Runs) groundOfEnd(ctx context.Context, load core.LoadRows, id string) (
 		return g, err
 	}
 	run := named[0]
-	more := []ledger.Ref{core.Under(ledger.Hold, ledger.Over(ledger.HoldRun, id)), core.Key(ledger.Run, ledger.RunKey(run.Agent, id)),
-		core.Key(ledger.Agent, run.Agent),
+	more := []ledger.Ref{core.Under(ledger.Hold, ledger.Over(ledger.HoldRun, id)),
+		core.Key(ledger.Run, ledger.RunKey(run.Agent, id)), core.Key(ledger.Agent, run.Agent),
 		core.Key(ledger.RunCount, ledger.AgentTally(run.Agent)), core.Under(ledger.Request, ledger.Of(run.Agent, run.Principal))}
 	if run.Task != "" {
 		more = append(more, core.Key(ledger.RunCount, ledger.TaskTally(run.Agent, run.Task)))

@@ -178,7 +178,8 @@ func (a *Runs) groundOfRun(ctx context.Context, load core.LoadRows, r *registeri
 	refs := []ledger.Ref{core.Key(ledger.Agent, r.by.Agent), core.Under(ledger.Run, ledger.RunNamed(r.id)),
 		core.Key(ledger.RunCount, ledger.AgentTally(r.to))}
 	if r.to != r.by.Agent {
-		refs = append(refs, core.Key(ledger.Agent, r.to), core.Key(ledger.Alive, r.to), core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.to)))
+		refs = append(refs, core.Key(ledger.Agent, r.to), core.Key(ledger.Alive, r.to),
+			core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.to)))
 	}
 	if r.q.Task != "" {
 		refs = append(refs, core.Key(ledger.RunCount, ledger.TaskTally(r.to, r.q.Task)))
@@ -388,7 +389,8 @@ func (a *Runs) registration(r *registering, run interlock.Run, standing ledger.S
 		count(ledger.TaskTally(run.Agent, run.Task), func(t *ledger.RunCountBody) { t.Attempts++ })
 	}
 	change.Writes = append(change.Writes, ledger.Rows(run)...)
-	err := a.Append(&change, interlock.EventRunRegistered, interlock.Requester{Agent: r.by.Agent, Principal: r.by.Principal, Run: run.ID},
+	err := a.Append(&change, interlock.EventRunRegistered, interlock.Requester{Agent: r.by.Agent, Principal: r.by.Principal,
+		Run: run.ID},
 		"agent", auditlog.RunRecord{Run: run, Accountable: r.typeOf(run.Agent, standing).Accountable})
 	return change, err
 }

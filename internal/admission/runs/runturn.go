@@ -27,7 +27,8 @@ func (a *Runs) Heartbeat(ctx context.Context, by interlock.Requester) error {
 // the error says who decides instead.
 func (a *Runs) Turn(ctx context.Context, by interlock.Requester, id, conversation string) (turn int, err error) {
 	if err := core.PlainName("/conversation", conversation); err != nil || conversation == "" {
-		return 0, a.RefuseRun(ctx, by, errors.Join(err, interlock.Errorf(interlock.CodeInvalid, "/conversation", "is missing; name the conversation")))
+		return 0, a.RefuseRun(ctx, by, errors.Join(err, interlock.Errorf(interlock.CodeInvalid, "/conversation",
+			"is missing; name the conversation")))
 	}
 	conversation = a.Redact(conversation)
 	bounds := a.Active.Load().Rules.Runs()
@@ -49,7 +50,8 @@ func (a *Runs) Turn(ctx context.Context, by interlock.Requester, id, conversatio
 				"has had its %d turns and ends here; %s decides (runs.turns)", bounds.Turns, decides)
 		}
 		if len(t.Turns) >= core.MaxFields && t.Turns[conversation] == 0 {
-			return ledger.Change{}, interlock.Errorf(interlock.CodeLimited, "/conversation", "is one too many: an orchestration has %d", core.MaxFields)
+			return ledger.Change{}, interlock.Errorf(interlock.CodeLimited, "/conversation", "is one too many: an orchestration has %d",
+				core.MaxFields)
 		}
 		next := map[string]int{conversation: turn}
 		for name, n := range t.Turns { // order-independent: fills a map
@@ -63,7 +65,8 @@ func (a *Runs) Turn(ctx context.Context, by interlock.Requester, id, conversatio
 		if turn == bounds.Turns {
 			record.Decides = decides
 		}
-		return change, a.Append(&change, interlock.EventTurn, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: id}, "agent", record)
+		return change, a.Append(&change, interlock.EventTurn, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: id},
+			"agent", record)
 	})
 	if err != nil {
 		return 0, a.RefuseRun(ctx, by, err)
@@ -95,7 +98,8 @@ func (a *Runs) BindRun(ctx context.Context, by interlock.Requester, id, session 
 		return a.RefuseRun(ctx, by, err)
 	}
 	if session == "" || ledger.Registered(session) {
-		return a.RefuseRun(ctx, by, interlock.Errorf(interlock.CodeInvalid, "/session", "is the name that a harness gives to a session"))
+		return a.RefuseRun(ctx, by, interlock.Errorf(interlock.CodeInvalid, "/session",
+			"is the name that a harness gives to a session"))
 	}
 	tally := ledger.AgentTally(by.Agent)
 	_, err := a.CommitOn(ctx, false, a.Rows(core.Key(ledger.Run, ledger.RunKey(by.Agent, id)), core.Key(ledger.RunCount, tally)),
@@ -119,7 +123,8 @@ func (a *Runs) BindRun(ctx context.Context, by interlock.Requester, id, session 
 			}
 			held.Seq, held.Sessions = held.Seq+1, sessions
 			change := ledger.Change{Version: standing.Version, Writes: ledger.Rows(held)}
-			return change, a.Append(&change, interlock.EventRunBound, interlock.Requester{Agent: by.Agent, Principal: by.Principal, Run: id},
+			return change, a.Append(&change, interlock.EventRunBound, interlock.Requester{Agent: by.Agent, Principal: by.Principal,
+				Run: id},
 				"agent", auditlog.BindingRecord{Run: id, Session: session})
 		})
 	if errors.Is(err, core.ErrUnchanged) {

@@ -26,8 +26,8 @@ func (r *registering) boxed(standing ledger.Standing) time.Duration {
 	return box
 }
 
-// PauseDue pauses every run whose time is over: what it was at is kept, what it had asked is withdrawn and never answered, and a person is
-// told. Nothing has been done in it since its time was over, whether anybody recorded that or not.
+// PauseDue pauses every run whose time is over: what it was at is kept, what it had asked is withdrawn and never answered, and a
+// person is told. Nothing has been done in it since its time was over, whether anybody recorded that or not.
 func (a *Runs) PauseDue(ctx context.Context, now time.Time) (paused int, err error) {
 	rows, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.Run, ledger.RunsDue), ledger.UpTo(now.UnixNano(), core.MaxAtOnce))
 	if err != nil {
@@ -57,7 +57,8 @@ func (a *Runs) pauseRun(ctx context.Context, id string, now time.Time) error {
 		if err != nil || len(named) == 0 {
 			return g, err
 		}
-		more := append(core.MoveRefs(ledger.HoldName(ledger.HoldRun, id)), core.Key(ledger.Checkpoint, ledger.RunKey(named[0].Agent, id)),
+		more := append(core.MoveRefs(ledger.HoldName(ledger.HoldRun, id)),
+			core.Key(ledger.Checkpoint, ledger.RunKey(named[0].Agent, id)),
 			core.Key(ledger.Tally, ledger.HoldName(ledger.HoldAgent, named[0].Agent)))
 		g.Reads = append(g.Reads, more...)
 		return g, a.Extend(ctx, load, &g, new(core.Names), more)
@@ -85,7 +86,8 @@ func (a *Runs) pauseRun(ctx context.Context, id string, now time.Time) error {
 			},
 			Says: "the time of the run " + id + " of " + run.Agent + " is over, and it is paused; `interlock runs extend " + id +
 				"` gives it more, and whoever delegated it may end it"})
-		m.Tighten(containment.Tightening{Scope: ledger.HoldRun, Key: id, To: phase.Contingency, Trigger: phase.TriggerBox, Why: "its time is over"}, nil)
+		m.Tighten(containment.Tightening{Scope: ledger.HoldRun, Key: id, To: phase.Contingency, Trigger: phase.TriggerBox,
+			Why: "its time is over"}, nil)
 		if len(m.Moves) > 1 {
 			m.Moves[1].Says = "" // said already
 		}
@@ -123,7 +125,8 @@ func ExtendDetail(by time.Duration) string { return detailExtend + by.String() }
 func AcceptDetail(bound interlock.Digest) string { return detailAccept + string(bound) }
 
 func readChangedRun(o interlock.Order) []ledger.Ref {
-	return []ledger.Ref{core.Under(ledger.Run, ledger.RunNamed(o.Subject)), core.Under(ledger.Checkpoint, ledger.RunNamed(o.Subject)),
+	return []ledger.Ref{core.Under(ledger.Run, ledger.RunNamed(o.Subject)),
+		core.Under(ledger.Checkpoint, ledger.RunNamed(o.Subject)),
 		core.Under(ledger.Hold, ledger.Over(ledger.HoldRun, o.Subject))}
 }
 

@@ -39,8 +39,8 @@ type Gauge struct {
 }
 
 func LimitGauge(l *ruleset.Limit, now time.Time) Gauge {
-	g := Gauge{ID: l.ID, Per: string(l.Per), Measure: string(l.Measure), Currency: l.Currency, Most: l.Most, window: l.Window(), now: now,
-		verdict: interlock.Deny}
+	g := Gauge{ID: l.ID, Per: string(l.Per), Measure: string(l.Measure), Currency: l.Currency, Most: l.Most, window: l.Window(),
+		now: now, verdict: interlock.Deny}
 	if l.Verdict == interlock.Ask {
 		g.verdict = interlock.Ask
 	}
@@ -48,7 +48,8 @@ func LimitGauge(l *ruleset.Limit, now time.Time) Gauge {
 }
 
 func BudgetGauge(b *ruleset.Budget, now time.Time) Gauge {
-	g := Gauge{ID: b.ID, Budget: true, Per: string(b.Per), Measure: string(b.Measure), Currency: b.Currency, Most: b.Most, window: b.Window(), now: now}
+	g := Gauge{ID: b.ID, Budget: true, Per: string(b.Per), Measure: string(b.Measure), Currency: b.Currency, Most: b.Most,
+		window: b.Window(), now: now}
 	return g.lasting()
 }
 
@@ -156,8 +157,9 @@ func (g Gauge) Standing() string {
 		if !g.Budget {
 			return ""
 		}
-		return map[string]string{ruleset.StepNotice: "notice", ruleset.StepWarn: "warn", ruleset.StepThrottle: "throttle: changes are asked about",
-			ruleset.StepDegrade: "degrade: changes are denied", ruleset.StepStop: "stop: everything is denied" + g.again()}[g.Step]
+		return map[string]string{ruleset.StepNotice: "notice", ruleset.StepWarn: "warn",
+			ruleset.StepThrottle: "throttle: changes are asked about",
+			ruleset.StepDegrade:  "degrade: changes are denied", ruleset.StepStop: "stop: everything is denied" + g.again()}[g.Step]
 	}
 	if g.verdict == interlock.Ask {
 		return "no room: more is asked about" + g.again()
@@ -175,7 +177,8 @@ func (g Gauge) again() string {
 	return ", room again " + Clock(g.Back)
 }
 
-// A CountedFor is whose limits are looked at: what is counted for an agent, a type, a run or an orchestration is kept under their names.
+// A CountedFor is whose limits are looked at: what is counted for an agent, a type, a run or an orchestration is kept under their
+// names.
 type CountedFor struct {
 	Requester interlock.Requester
 	Record    interlock.AgentRecord

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Plot is a picture of numbers over time, drawn in the page as SVG. What it shows stands beside it as a sentence and as a table, so
-// that nobody needs to see it.
+// A Plot is a picture of numbers over time, drawn in the page as SVG. What it shows stands beside it as a sentence and as a
+// table, so that nobody needs to see it.
 type Plot struct {
 	ID     string
 	Title  string
@@ -177,7 +177,8 @@ func Left(now, until time.Time) string {
 	return "no time left"
 }
 
-// Stamp writes a time for a list: the hour of what was lately, else the day as well. It is in UTC; the page's script makes it local.
+// Stamp writes a time for a list: the hour of what was lately, else the day as well. It is in UTC; the page's script makes it
+// local.
 func Stamp(now, t time.Time) string {
 	if t = t.UTC(); now.Sub(t) < 20*time.Hour && t.Sub(now) < time.Hour {
 		return t.Format("15:04:05")

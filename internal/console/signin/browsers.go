@@ -18,8 +18,8 @@ var (
 	})
 )
 
-// BrowserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told is
-// called what it calls itself.
+// BrowserName says what a browser is that calls itself so: browsers call themselves by each other's names. One that can't be told
+// is called what it calls itself.
 func BrowserName(agent string) string {
 	name, system := "", ""
 	for _, one := range makes {

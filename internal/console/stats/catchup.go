@@ -16,8 +16,8 @@ const (
 	catchFar   = 100_000               // entries; whoever is further behind begins anew from the log's end
 )
 
-// A Counter keeps a rollup up with the log while somebody looks. What is new is read forwards; what was there before is read from the
-// end backwards, so that today is there first.
+// A Counter keeps a rollup up with the log while somebody looks. What is new is read forwards; what was there before is read from
+// the end backwards, so that today is there first.
 type Counter struct {
 	log  Log
 	now  func() time.Time
@@ -47,7 +47,8 @@ type Counting struct {
 	Failed  error
 }
 
-// View has a function look at what is counted, after waiting a moment for what is new. The function must not keep what it is given.
+// View has a function look at what is counted, after waiting a moment for what is new. The function must not keep what it is
+// given.
 func (c *Counter) View(ctx context.Context, look func(*Rollup)) Counting {
 	c.mu.Lock()
 	if c.reading == nil {

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Members visits the members of a JSON object as Interlock writes it, without white space, until visit has enough. It reports whether
-// it could walk as far. It is for counting a million events: the general decoder reads every value, and this looks over most of them.
+// Members visits the members of a JSON object as Interlock writes it, without white space, until visit has enough. It reports
+// whether it could walk as far. It is for counting a million events: the general decoder reads every value, and this looks over
+// most of them.
 func Members(object []byte, visit func(name, value []byte) (more bool)) bool {
 	if len(object) < 2 || object[0] != '{' {
 		return false

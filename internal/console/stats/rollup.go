@@ -21,8 +21,8 @@ const (
 	MaxTaken    = 2000    // answers whose time is remembered, the newest
 )
 
-// A Rollup counts, hour by hour, what the log says of the last month: for the overview, and for nothing that is decided. It lives in
-// this process alone, is derived from the log by position, and is made again from it when it is not there.
+// A Rollup counts, hour by hour, what the log says of the last month: for the overview, and for nothing that is decided. It lives
+// in this process alone, is derived from the log by position, and is made again from it when it is not there.
 type Rollup struct {
 	Hours  [RollupHours]Hourly
 	Agents map[string]*Named
@@ -196,8 +196,8 @@ func (s *Seen) ReadAnswer(payload []byte) bool {
 	return true
 }
 
-// ShownAnswer is what lists call an answer: a question is one also where its agent was told no for now, because nobody could be asked
-// on the spot.
+// ShownAnswer is what lists call an answer: a question is one also where its agent was told no for now, because nobody could be
+// asked on the spot.
 func ShownAnswer(answer, verdict interlock.Verdict, request string) interlock.Verdict {
 	if request != "" && verdict == interlock.Ask && answer == interlock.Deny {
 		return interlock.Ask

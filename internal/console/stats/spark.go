@@ -8,8 +8,8 @@ import (
 	"interlock/internal/console/render"
 )
 
-// A Spark is a small drawing of counts over time with its sentence. It is two paths, however many steps it has, because a list draws
-// many of them.
+// A Spark is a small drawing of counts over time with its sentence. It is two paths, however many steps it has, because a list
+// draws many of them.
 type Spark struct {
 	Wide  int
 	Asked string // what was asked about, at the foot

@@ -32,8 +32,8 @@ func (c *Collector) Enter(input string) string {
 
 func (c *Collector) Leave() { c.Depth-- }
 
-// Spend counts n steps and reports whether the work bound still holds. A step is a syntax node, a word, a token, a value copied, or
-// what 64 bytes cost to be looked through: about a microsecond, and less than a kilobyte. What doesn't look at the answer is
+// Spend counts n steps and reports whether the work bound still holds. A step is a syntax node, a word, a token, a value copied,
+// or what 64 bytes cost to be looked through: about a microsecond, and less than a kilobyte. What doesn't look at the answer is
 // ended at twice the bound, so that a reader that forgets to look is bounded as well.
 func (c *Collector) Spend(n int) bool {
 	if c.Work += n; c.Work <= MaxWork && c.Stop == nil {
@@ -90,7 +90,9 @@ func (c *Collector) Bounded(f func()) {
 		}
 	}()
 	f()
-	if c.Work > MaxWork && !slices.ContainsFunc(c.Impacts, func(i interlock.Impact) bool { return i.Confidence == interlock.Unknown }) {
+	if c.Work > MaxWork && !slices.ContainsFunc(c.Impacts, func(i interlock.Impact) bool {
+		return i.Confidence == interlock.Unknown
+	}) {
 		c.Unknown("", TraitWork)
 	}
 }

@@ -93,8 +93,8 @@ type PathPattern struct {
 func compilePaths(d pathsDescription, fold bool) (*PathTable, error) {
 	t := &PathTable{root: map[string][]PathPattern{}, home: map[string][]PathPattern{}, any: map[string][]PathPattern{},
 		wildByEnd: map[byte][]PathPattern{},
-		System:    lex.Lookup(d.System), Projects: lex.Lookup(d.Projects), Personal: lex.Lookup(d.Personal), Metadata: lex.Lookup(d.Metadata),
-		Loopback:   lex.Lookup(d.Loopback),
+		System:    lex.Lookup(d.System), Projects: lex.Lookup(d.Projects), Personal: lex.Lookup(d.Personal),
+		Metadata: lex.Lookup(d.Metadata), Loopback: lex.Lookup(d.Loopback),
 		Registries: d.Registries, Images: d.Images, git: lex.Lookup(d.Git), Repository: d.Repository,
 		Production: d.Production, Local: d.Local, Public: d.Public}
 	t.fold = fold

@@ -334,8 +334,8 @@ func (t *ProseTable) parsePlain(rules []plainData) error {
 			return interlock.Errorf(interlock.CodeInvalid, "/plain",
 				"rule %d needs verbs, what is said of them, and an impact of kind, reach and reversibility", i+1)
 		}
-		t.Plain = append(t.Plain, PlainRule{Verbs: lex.Lookup(d.Verbs), Says: spaced(d.Says), Amount: d.Amount, Production: d.Production,
-			Unless: d.Unless, Kind: interlock.ImpactKind(fields[0]), Reach: interlock.Reach(fields[1]),
+		t.Plain = append(t.Plain, PlainRule{Verbs: lex.Lookup(d.Verbs), Says: spaced(d.Says), Amount: d.Amount,
+			Production: d.Production, Unless: d.Unless, Kind: interlock.ImpactKind(fields[0]), Reach: interlock.Reach(fields[1]),
 			Reversibility: interlock.Reversibility(fields[2]), Traits: d.Traits})
 	}
 	return nil

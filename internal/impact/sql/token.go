@@ -268,7 +268,8 @@ func (r *sqlReader) joins(last int, upper string) bool {
 		return !sqlHeads.Has(upper) || !sqlHeads.Has(left)
 	}
 	first := last == 0 || r.tokens[last-1].is(";")
-	return first && !sqlHeads.Has(left) && (sqlOthers.Has(joined) || sqlUpkeep.Has(joined) || sqlReads.Has(joined) || joined == "REASSIGN" ||
+	return first && !sqlHeads.Has(left) && (sqlOthers.Has(joined) || sqlUpkeep.Has(joined) || sqlReads.Has(joined) ||
+		joined == "REASSIGN" ||
 		joined == "SECURITY")
 }
 

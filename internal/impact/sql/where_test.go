@@ -135,7 +135,8 @@ func FuzzWhere(f *testing.F) {
 			return
 		}
 		for _, last := range tokens {
-			if last.kind == sqlWord && (sqlHeads.Has(last.upper) || sqlReads.Has(last.upper) || last.upper == "ELSE") { // another statement behind
+			// another statement behind
+			if last.kind == sqlWord && (sqlHeads.Has(last.upper) || sqlReads.Has(last.upper) || last.upper == "ELSE") {
 				return
 			}
 		}
