@@ -82,13 +82,14 @@ github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
 std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest, webpush/pushtest
-ledger                                                  < identity, webpush, store/sqlite, store/postgres, store/storagetest
+ledger                                                  < identity, webpush, store/driver, store/storagetest
+store/driver                                            < store/sqlite, store/postgres
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
 auditlog                                                < digest, judgments
 judgments                                               < admission/core, console
-pack, modernc.org/sqlite                                < store/sqlite
+pack, fileio, modernc.org/sqlite                        < store/sqlite
 interlock, github.com/google/go-cmp                     < store/storagetest
 github.com/ncruces/zenity                               < notify
 strictyaml, fileio                                      < config
@@ -100,7 +101,7 @@ fileio, ledger                                          < kill
 fileio, github.com/tailscale/hujson                     < harness
 github.com/pelletier/go-toml/v2                         < harness
 harness                                                 < lineage
-admission, archive, fileio, store/sqlite                < store
+admission, archive, store/sqlite                        < store
 admission                                               < hook, httpapi, mcpaql, mcpgateway, console, control    (never each other, never store)
 github.com/google/jsonschema-go                         < mcpgateway
 mcpgateway                                              < mcphttp

@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/fileio"
+	"interlock/internal/store"
 )
 
 // The log's key pair in the home directory. The public half is all that verification needs.
@@ -61,7 +62,7 @@ func logSigner(home string, storeExists bool) (*auditlog.Sealer, error) {
 		if storeExists {
 			return nil, interlock.Errorf(interlock.CodeUnavailable, "log.key",
 				"the log's signing key is missing from the home directory although the store exists; restore log.key "+
-					"from a backup, or move interlock.db away to start a new log")
+					"from a backup, or move %s away to start a new log", store.File(home))
 		}
 		private, err = makeKey(home, path)
 	}

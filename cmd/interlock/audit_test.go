@@ -41,7 +41,7 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 			if code, out := command(home, "audit", "verify"); code != 0 || !strings.Contains(out, "5 entries") {
 				t.Fatalf("before: %d %s", code, out)
 			}
-			db, err := sql.Open("sqlite", filepath.Join(home, store.File))
+			db, err := sql.Open("sqlite", filepath.Join(home, store.File(home)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestAuditVerifyNamesTampering(t *testing.T) {
 			if code, out := command(home, "audit", "verify"); code != 1 || !strings.Contains(out, test.want) || !strings.Contains(out, "INTEGRITY_FAILURE") {
 				t.Errorf("exit %d: %s; want 1 and %q", code, out, test.want)
 			}
-			if err := os.Remove(filepath.Join(home, store.File)); err != nil {
+			if err := os.Remove(filepath.Join(home, store.File(home))); err != nil {
 				t.Fatal(err)
 			}
 			if code, _ := command(home, "audit", "verify"); code != 1 {

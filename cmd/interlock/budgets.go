@@ -3,11 +3,8 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +152,7 @@ func (c *budgetsCommand) read(p *program) (used []limitUse, heard []meterLine, e
 		return nil, nil, err
 	}
 	heard = []meterLine{}
-	if _, err := os.Stat(filepath.Join(settings.Home, "interlock.db")); errors.Is(err, os.ErrNotExist) {
+	if !store.Exists(settings.Home) {
 		return nil, heard, nil
 	}
 	opened, _, err := p.auditStore()

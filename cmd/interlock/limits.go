@@ -2,13 +2,10 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,7 +164,7 @@ func (c *limitsList) usage(p *program) (out []limitUse, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(settings.Home, "interlock.db")); errors.Is(err, os.ErrNotExist) {
+	if !store.Exists(settings.Home) {
 		return nil, nil
 	}
 	opened, _, err := p.auditStore()

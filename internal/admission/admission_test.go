@@ -23,6 +23,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/internal/strictjson"
@@ -77,7 +78,7 @@ func newHouse(t *testing.T, edit ...func(*admission.Config)) *house {
 		defer h.ticks.Unlock()
 		return h.now
 	}
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "interlock.db"), sqlite.Options{Sealer: sealer, Now: clock})
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "interlock.db"), driver.Options{Sealer: sealer, Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/mcpgateway"
 	"interlock/internal/quorum"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/test/wait"
@@ -69,7 +70,7 @@ func (h *house) process() *admission.Admission {
 		h.t.Fatal(err)
 	}
 	evaluator.Attended = true
-	store, err := sqlite.Open(h.path, sqlite.Options{Sealer: h.sealer, Now: h.clock})
+	store, err := sqlite.Open(h.path, driver.Options{Sealer: h.sealer, Now: h.clock})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/ship"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -49,7 +50,7 @@ func grown(t *testing.T, n int) *memory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "interlock.db"), sqlite.Options{Sealer: sealer})
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "interlock.db"), driver.Options{Sealer: sealer})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,81 +2,56 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"time"
 
-	"interlock"
-	"interlock/internal/fileio"
-	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 )
 
-// File is the store's name in a home.
-const File = "interlock.db"
-
-// Options configure a store, whichever backend a home has.
-type Options struct {
-	Sealer   sqlite.Sealer // turns drafts into entries and signs the head that covers them; required unless ReadOnly
-	ReadOnly bool          // for auditors: nothing is created or changed
-	Brief    bool          // the process makes a few commits and exits
-	Begun    bool          // a log was begun here: if it is missing or empty, it is lost and no other is begun in its place
-	Patience time.Duration // how long to wait for another process; 0 is the backend's own
-	Now      func() time.Time
-	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil
-	Noticed func(*ledger.Tampered)
-	Needs   []Part // what the store must have beside the port; without one of them it is not opened
+// A backend is one way to keep a store: the file by which a home has it, and what opens that.
+type backend struct {
+	file string
+	open func(path string, o driver.Options) (Port, error)
 }
 
-// Open opens the store of a home, creating it if there is none and it isn't only to be read. The home must exist.
-//
-// This is where a backend is chosen. A second one is a second case here, which says what of the optional parts it has.
-func Open(home string, o Options) (*Store, error) {
-	s, err := openSQLite(home, o)
-	if err != nil {
-		return nil, err
-	}
-	return needed(s, o.Needs)
+// backends are all that there are, and the only place that names one; a second is a folder, and a row here. A new home gets the first.
+func backends() []backend { return []backend{{sqlite.File, opens(sqlite.Open)}} }
+
+// opens has the compiler hold a backend against the port.
+func opens[S Port](open func(path string, o driver.Options) (S, error)) func(path string, o driver.Options) (Port, error) {
+	return func(path string, o driver.Options) (Port, error) { return open(path, o) }
 }
 
-// openSQLite opens the backend that keeps everything in one file of the home.
-func openSQLite(home string, o Options) (*Store, error) {
-	reached := filepath.Join(home, sqlite.ReachedName)
-	kept, err := sqlite.Open(filepath.Join(home, File), sqlite.Options{Sealer: o.Sealer, ReadOnly: o.ReadOnly, Brief: o.Brief,
-		Begun: o.Begun, Patience: o.Patience, Now: o.Now, Noticed: o.Noticed, Reached: func() int64 { return readReached(reached) }})
-	if err != nil {
-		return nil, err
-	}
-	if version, brought := kept.Version(); !o.ReadOnly && (brought || !o.Brief && readReached(reached) < version) {
-		if err := os.WriteFile(reached, fmt.Appendf(nil, "%d\n", version), 0o600); err != nil {
-			return nil, errors.Join(interlock.Errorf(interlock.CodeUnavailable, "store", "it can't be noted beside the store which version "+
-				"it has now: %s", fileio.Reason(err)), kept.Close())
+// of is the backend that a home has, or gets, and where.
+func of(home string) (b backend, path string, exists bool) {
+	all := backends()
+	for _, b := range all {
+		path := filepath.Join(home, b.file)
+		if _, err := os.Lstat(path); err == nil {
+			return b, path, true
 		}
 	}
-	s := &Store{Port: kept, Checking: kept}
-	if !o.ReadOnly {
-		s.Archiving, s.Mending = kept, kept
-	}
-	return s, nil
+	return all[0], filepath.Join(home, all[0].file), false
 }
 
-// readReached is the newest version that the store of a home has had, as noted beside it. What can't be read says nothing: whoever can
-// take it away can read the key that proves everything.
-func readReached(path string) int64 {
-	text, err := fileio.Plain(path, 64)
+// Options configure a store, whichever backend a home has.
+type Options = driver.Options
+
+// Open opens the store of a home, creating it if there is none and it isn't only to be read. The home must exist.
+func Open(home string, o Options) (*Store, error) {
+	b, path, _ := of(home)
+	kept, err := b.open(path, o)
 	if err != nil {
-		return 0
+		return nil, err
 	}
-	version, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // 0 where it is no number
-	return version
-}
-
-// needed closes a store that lacks a part.
-func needed(s *Store, parts []Part) (*Store, error) {
-	if err := s.Need(parts...); err != nil {
+	s := &Store{Port: kept}
+	s.Checking, _ = kept.(Checking)
+	if !o.ReadOnly {
+		s.Archiving, _ = kept.(Archiving)
+		s.Mending, _ = kept.(Mending)
+	}
+	if err := s.Need(o.Needs...); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -84,6 +59,12 @@ func needed(s *Store, parts []Part) (*Store, error) {
 
 // Exists reports whether a home has a store, sound or not.
 func Exists(home string) bool {
-	_, err := os.Lstat(filepath.Join(home, File))
-	return err == nil
+	_, _, exists := of(home)
+	return exists
+}
+
+// File is the name of a home's store in it.
+func File(home string) string {
+	b, _, _ := of(home)
+	return b.file
 }

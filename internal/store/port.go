@@ -13,6 +13,7 @@ import (
 	"interlock/internal/archive"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 )
 
 // A Log is the log as readers and pages take it: whole, in parts from either end, and by name.
@@ -56,7 +57,7 @@ type Mending interface {
 }
 
 // A Part is the name of what not every backend can do.
-type Part string
+type Part = driver.Part
 
 // The names of [Archiving], [Checking] and [Mending].
 const (

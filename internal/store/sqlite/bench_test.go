@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 )
 
@@ -58,7 +59,7 @@ func benchSQLite(b *testing.B, callers int) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
-	store, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer})
+	store, err := sqlite.Open(filepath.Join(dir, "interlock.db"), driver.Options{Sealer: sealer})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func BenchmarkHook(b *testing.B) {
 	}
 	ctx := context.Background()
 	for b.Loop() {
-		s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer, Brief: true})
+		s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), driver.Options{Sealer: sealer, Brief: true})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func BenchmarkVerify(b *testing.B) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
-	s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer})
+	s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), driver.Options{Sealer: sealer})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func BenchmarkLoad(b *testing.B) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
-	s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), sqlite.Options{Sealer: sealer})
+	s, err := sqlite.Open(filepath.Join(dir, "interlock.db"), driver.Options{Sealer: sealer})
 	if err != nil {
 		b.Fatal(err)
 	}

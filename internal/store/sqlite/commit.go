@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/pack"
+	"interlock/internal/store/driver"
 )
 
 const (
@@ -44,7 +45,7 @@ type draft struct {
 }
 
 // prepare checks an event and does with it what needs nothing of what comes before it in the log.
-func (d *draft) prepare(sealer Sealer, event ledger.Draft) (err error) {
+func (d *draft) prepare(sealer driver.Sealer, event ledger.Draft) (err error) {
 	if event.Seed == "" {
 		return errors.New("sqlite: an event without a job seed")
 	}

@@ -2,15 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"time"
 )
 
-// WithWrap returns options under which wrap stands between the store and the driver.
-func WithWrap(o Options, wrap func(driver.Conn) driver.Conn) Options {
-	o.wrap = wrap
-	return o
-}
+// OpenWrapped is Open with wrap between the store and the driver.
+var OpenWrapped = openWrapped
 
 // Age makes what the store remembers seem read long ago.
 func Age(s *Store) {

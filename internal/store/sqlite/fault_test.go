@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -23,7 +24,7 @@ var errFault = errors.New("the disk is on fire")
 // A faulty is a driver connection that fails at a chosen step. Steps are statements that reach the database, counted from
 // the moment it is armed.
 type faulty struct {
-	driver.Conn
+	sqldriver.Conn
 	plan *plan
 }
 
@@ -65,43 +66,43 @@ func (p *plan) strike(query string, run func() error) error {
 	return errFault
 }
 
-func (f *faulty) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	s, err := f.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+func (f *faulty) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt, error) {
+	s, err := f.Conn.(sqldriver.ConnPrepareContext).PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	return &faultyStatement{Stmt: s, query: query, plan: f.plan}, nil
 }
 
-func (f *faulty) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (result driver.Result, err error) {
+func (f *faulty) ExecContext(ctx context.Context, query string, args []sqldriver.NamedValue) (result sqldriver.Result, err error) {
 	err = f.plan.strike(query, func() (err error) {
-		result, err = f.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+		result, err = f.Conn.(sqldriver.ExecerContext).ExecContext(ctx, query, args)
 		return err
 	})
 	return result, err
 }
 
-func (f *faulty) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return f.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+func (f *faulty) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
+	return f.Conn.(sqldriver.QueryerContext).QueryContext(ctx, query, args)
 }
 
 type faultyStatement struct {
-	driver.Stmt
+	sqldriver.Stmt
 	query string
 	plan  *plan
 }
 
-func (s *faultyStatement) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
+func (s *faultyStatement) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (result sqldriver.Result, err error) {
 	err = s.plan.strike(s.query, func() (err error) {
-		result, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+		result, err = s.Stmt.(sqldriver.StmtExecContext).ExecContext(ctx, args)
 		return err
 	})
 	return result, err
 }
 
-func (s *faultyStatement) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
+func (s *faultyStatement) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (rows sqldriver.Rows, err error) {
 	err = s.plan.strike(s.query, func() (err error) {
-		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+		rows, err = s.Stmt.(sqldriver.StmtQueryContext).QueryContext(ctx, args)
 		return err
 	})
 	if err != nil && rows != nil {
@@ -228,7 +229,7 @@ func TestFaultMatrix(t *testing.T) {
 			path := newPath(t)
 			prepare(t, path)
 			p := &plan{at: at, after: after}
-			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+			s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -306,10 +307,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 }
 
 // die is the child's part of TestKilledAtEveryStep.
-func die(path string, o sqlite.Options, task []string) error {
+func die(path string, o driver.Options, task []string) error {
 	at, _ := strconv.Atoi(task[1])
 	p := &plan{at: at, after: task[2] == "true", kill: true, armed: task[0] == "migrate"}
-	s, err := sqlite.Open(path, sqlite.WithWrap(o, func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+	s, err := sqlite.OpenWrapped(path, o, func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 	if err != nil {
 		return err
 	}
@@ -334,7 +335,7 @@ func die(path string, o sqlite.Options, task []string) error {
 }
 
 // failing is a Sealer whose signature fails.
-type failing struct{ sqlite.Sealer }
+type failing struct{ driver.Sealer }
 
 func (failing) Seal(ledger.Head, []ledger.Draft, []int64, []byte) ([]interlock.Entry, ledger.Head, error) {
 	return nil, ledger.Head{}, errors.New("the key is gone")
@@ -363,17 +364,17 @@ func TestSigningFailureStopsCommits(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	path := newPath(t)
 	prepare(t, path)
-	var writers []driver.Conn
-	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn {
+	var writers []sqldriver.Conn
+	s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn {
 		writers = append(writers, c)
 		return c
-	}))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	limit := func(pages int) {
-		if _, err := writers[0].(driver.ExecerContext).ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil); err != nil {
+		if _, err := writers[0].(sqldriver.ExecerContext).ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -423,7 +424,7 @@ func TestReaderLeaves(t *testing.T) {
 	}}
 	for at := 1; at < 12; at++ {
 		cancel = nil
-		s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+		s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -452,7 +453,7 @@ func TestReaderLeaves(t *testing.T) {
 func TestIDsAfterFailure(t *testing.T) {
 	path := newPath(t)
 	var p plan
-	one, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: &p} }))
+	one, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: &p} })
 	if err != nil {
 		t.Fatal(err)
 	}

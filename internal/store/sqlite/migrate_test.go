@@ -1,9 +1,10 @@
 package sqlite_test
 
 import (
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/origin"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -127,7 +129,7 @@ func older(t *testing.T, version string) (make func() (path string)) {
 // entriesOf is the log of a store, byte for byte.
 func entriesOf(t testing.TB, path string) []interlock.Entry {
 	t.Helper()
-	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	s, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func entriesOf(t testing.TB, path string) []interlock.Entry {
 // standingOf is what stands, read without writing.
 func standingOf(t testing.TB, path string) ledger.Standing {
 	t.Helper()
-	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	s, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +250,7 @@ func callsOf(t testing.TB, s *sqlite.Store, marks ...string) (calls string) {
 func TestMigrateToPassing(t *testing.T) {
 	path := older(t, "7")()
 	before, log := standingOf(t, path), entriesOf(t, path)
-	reading, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	reading, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +353,7 @@ func migrationFails(t *testing.T, version string, least int) {
 		for at := 0; ; at += each {
 			path := fresh()
 			p := &plan{at: at, after: after, armed: true}
-			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+			s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 			p.armed = false
 			if err == nil {
 				s.Close()
@@ -376,7 +378,7 @@ func TestMigrateOrders(t *testing.T) {
 		before.Grants["grt_1"].Statement != "statement of grt_1" || !before.Suppressions["sup_1"].Denials {
 		t.Fatalf("the old store can't be read without migrating it: %+v", before)
 	}
-	reader, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	reader, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,6 +505,9 @@ func TestToolsInQuarantineAreFound(t *testing.T) {
 	s.Close()
 	must(t, raw(t, path), undo9, "DELETE FROM marks WHERE mark = 'held'; DROP TABLE passing; "+
 		"CREATE TABLE recent (run TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID; PRAGMA user_version = 7")
+	if err := os.Remove(filepath.Join(filepath.Dir(path), sqlite.ReachedName)); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		s = open(t, path)
 		n, err := s.Count(t.Context(), ledger.Ref{Kind: ledger.Pin, Mark: ledger.Held}, ledger.Every(0))

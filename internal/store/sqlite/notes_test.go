@@ -27,7 +27,7 @@ func TestFaultsOfANote(t *testing.T) {
 				path := newPath(t)
 				prepare(t, path)
 				p := &plan{at: at, after: after}
-				s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+				s, err := sqlite.OpenWrapped(path, options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,20 +3,24 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	codes "modernc.org/sqlite/lib"
 
 	"interlock"
+	"interlock/internal/fileio"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 )
 
 // schema makes version 1 of the tables of an empty database, schema2 version 2 of those, and so on.
@@ -43,52 +47,24 @@ var (
 	schema10 string
 )
 
-// ReachedName is the name of the file, beside the store, that says which version it has had; see Options.Reached.
-const ReachedName = "interlock.db.version"
+// File is the name of the store's file in a home, and ReachedName that of the file beside it which says what version it has had: one
+// of before is no store to go on from.
+const (
+	File        = "interlock.db"
+	ReachedName = File + ".version"
+)
 
 // schemaVersion is the newest version this program knows.
 const schemaVersion = 10
-
-// A Sealer turns drafts into entries and signs the head that covers them.
-type Sealer interface {
-	// Check says whether a draft can be sealed at all, and what is known of it before it is.
-	Check(d *ledger.Draft) (ledger.Checked, error)
-	// CheckHead verifies that a head was signed by this sealer's key.
-	CheckHead(head ledger.Head) error
-	// Tag is a digest of some texts that only a holder of the log's key can make.
-	Tag(texts ...[]byte) [32]byte
-	// Seal places drafts after head; draft i is number sequences[i] of the run whose seed is its Seed. The
-	// entries' bodies stand in room where they fit into its capacity.
-	Seal(head ledger.Head, drafts []ledger.Draft, sequences []int64, room []byte) ([]interlock.Entry, ledger.Head, error)
-}
-
-// Options configure a store.
-type Options struct {
-	Sealer   Sealer // required unless ReadOnly
-	ReadOnly bool   // for auditors: nothing is created, changed or checkpointed
-	// the process makes a few commits and exits: no background work, and Close leaves cleaning up to others
-	Brief bool
-	// a log was begun here: if the file is missing or empty, its log is lost and no other is begun in its place
-	Begun bool
-	// tells the newest version that the store in this place has had, 0 where that is not known: one of before is no store to go on
-	// from. It is asked only where the store is of an older version; may be nil
-	Reached  func() int64
-	Patience time.Duration // how long to wait for another process's lock; 0 is 10 s
-	Now      func() time.Time
-	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil. It
-	// may commit.
-	Noticed func(*ledger.Tampered)
-
-	wrap func(driver.Conn) driver.Conn // tests put faults between store and driver
-}
 
 // A Store is the durable truth in one SQLite file. It is safe for concurrent use, and several processes may have one on
 // the same file. After an error of unknown effect every later call fails: close it and open it again.
 type Store struct {
 	path    string
-	options Options
-	brought bool    // to the newest version, by this process
-	db      *sql.DB // readers
+	options driver.Options
+	wrap    func(sqldriver.Conn) sqldriver.Conn // tests put faults between store and driver
+	brought bool                                // to the newest version, by this process
+	db      *sql.DB                             // readers
 	queue   chan *commit
 	done    chan struct{} // closed when the writer has ended
 
@@ -145,7 +121,11 @@ type Store struct {
 // Open opens the store in the file at path, creating it if it doesn't exist. The directory must exist. Open refuses a
 // file or directory that others may write, a log that the sealer's key has not signed, a newer schema and a damaged file,
 // each with a sentence that says how to recover.
-func Open(path string, options Options) (*Store, error) {
+func Open(path string, options driver.Options) (*Store, error) {
+	return openWrapped(path, options, nil)
+}
+
+func openWrapped(path string, options driver.Options, wrap func(sqldriver.Conn) sqldriver.Conn) (*Store, error) {
 	if options.Sealer == nil && !options.ReadOnly {
 		return nil, errors.New("sqlite: Options.Sealer is missing")
 	}
@@ -160,7 +140,7 @@ func Open(path string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
 	s := &Store{
-		path: absolute, options: options, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
+		path: absolute, options: options, wrap: wrap, queue: make(chan *commit, maxBatch), done: make(chan struct{}),
 		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
 		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]int64{}, book: ledger.NewBook(),
 	}
@@ -186,7 +166,7 @@ func (s *Store) open() error {
 	}
 	ctx := context.Background()
 	reading := source{path: s.path, readOnly: s.options.ReadOnly}
-	s.db = sql.OpenDB(connector{name: reading.name(), wrap: s.options.wrap})
+	s.db = sql.OpenDB(connector{name: reading.name(), wrap: s.wrap})
 	s.db.SetMaxIdleConns(maxReaders)
 	if s.options.ReadOnly {
 		return s.inspect(ctx)
@@ -195,7 +175,7 @@ func (s *Store) open() error {
 	if s.options.Brief {
 		writing.keepWAL = leaveWAL / 2
 	}
-	writers := sql.OpenDB(connector{name: writing.name(), wrap: s.options.wrap})
+	writers := sql.OpenDB(connector{name: writing.name(), wrap: s.wrap})
 	writers.SetMaxOpenConns(1)
 	writer, err := take(ctx, writers, s.options.Patience)
 	if err != nil {
@@ -215,7 +195,7 @@ func (s *Store) open() error {
 	s.newest = head
 	s.vouchedFor(p)
 	s.passing.forget(head.Size)
-	return nil
+	return s.noteReached()
 }
 
 // file checks the store's place and creates the file with the right mode, which SQLite would not.
@@ -299,17 +279,29 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// reached is the newest version that this store has had, as far as somebody knows.
+// reached is the newest version that this store has had, as noted beside it. What can't be read says nothing: whoever can take it away
+// can read the key that proves everything.
 func (s *Store) reached() int64 {
-	if s.options.Reached == nil {
+	text, err := fileio.Plain(filepath.Join(filepath.Dir(s.path), ReachedName), 64)
+	if err != nil {
 		return 0
 	}
-	return s.options.Reached()
+	version, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // 0 where it is no number
+	return version
 }
 
-// Version is that of the store when it was opened and since: it is brought to the newest one first, unless it is only to be read.
-// Brought says whether this process did that.
-func (s *Store) Version() (version int64, brought bool) { return schemaVersion, s.brought }
+// noteReached notes beside the store which version it has now, if this process has brought it there or finds that nobody has said so.
+func (s *Store) noteReached() error {
+	if !s.brought && (s.options.Brief || s.reached() >= schemaVersion) {
+		return nil
+	}
+	err := os.WriteFile(filepath.Join(filepath.Dir(s.path), ReachedName), fmt.Appendf(nil, "%d\n", schemaVersion), 0o600)
+	if err != nil {
+		return interlock.Errorf(interlock.CodeUnavailable, "store", "it can't be noted beside the store which version it has now: %s",
+			fileio.Reason(err))
+	}
+	return nil
+}
 
 // foreignKey refuses a log that another key has signed.
 func foreignKey(err error) error {
@@ -322,7 +314,7 @@ func foreignKey(err error) error {
 // wherever no checkpoint is at hand.
 func lost() error {
 	return interlock.Errorf(interlock.CodeUnavailable, "store", "the store is missing or empty although a log was begun here; "+
-		"restore interlock.db from a backup, or move log.key and log.pub away to start a new log")
+		"restore "+File+" from a backup, or move log.key and log.pub away to start a new log")
 }
 
 // version reads and judges user_version.
@@ -355,7 +347,7 @@ func (s *Store) inspect(ctx context.Context) error {
 		return err
 	}
 	fixed := source{path: s.path, readOnly: true, immutable: true}
-	s.db = sql.OpenDB(connector{name: fixed.name(), wrap: s.options.wrap})
+	s.db = sql.OpenDB(connector{name: fixed.name(), wrap: s.wrap})
 	return s.examine(ctx)
 }
 

@@ -260,7 +260,7 @@ func TestWaitsForTheLock(t *testing.T) {
 			}
 		}
 	}}
-	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+	s, err := sqlite.OpenWrapped(path, options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} })
 	if err != nil {
 		t.Fatal(err)
 	}

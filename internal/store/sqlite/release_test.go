@@ -1,7 +1,7 @@
 package sqlite_test
 
 import (
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
@@ -64,7 +65,7 @@ func TestReleaseFails(t *testing.T) {
 			path := newPath(t)
 			l := archivable(t, path)
 			p := &plan{at: at, after: after}
-			s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} }))
+			s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +143,7 @@ func TestDamagedInputsStopNobody(t *testing.T) {
 func TestReleaseNeedsAWriter(t *testing.T) {
 	path := newPath(t)
 	l := archivable(t, path)
-	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	s, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +17,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
@@ -58,8 +59,8 @@ func newPath(t testing.TB) string {
 	return filepath.Join(dir, "interlock.db")
 }
 
-func options(t testing.TB) sqlite.Options {
-	return sqlite.Options{Sealer: sealer(t, 1), Now: func() time.Time { return storagetest.Now }}
+func options(t testing.TB) driver.Options {
+	return driver.Options{Sealer: sealer(t, 1), Now: func() time.Time { return storagetest.Now }}
 }
 
 func open(t testing.TB, path string) *sqlite.Store {
@@ -74,7 +75,7 @@ func open(t testing.TB, path string) *sqlite.Store {
 // verify verifies a store's log and returns the report.
 func verify(t testing.TB, path string, earlier ...[]byte) auditlog.Report {
 	t.Helper()
-	s, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	s, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "interlock.db"), options(t)); err == nil {
 		t.Error("it opened in a directory that does not exist")
 	}
-	if _, err := sqlite.Open(newPath(t), sqlite.Options{ReadOnly: true}); err == nil {
+	if _, err := sqlite.Open(newPath(t), driver.Options{ReadOnly: true}); err == nil {
 		t.Error("a store that does not exist was opened for reading")
 	}
 }
@@ -356,19 +357,19 @@ func TestIdleExecutionsAreForgotten(t *testing.T) {
 func TestReadOnlyStore(t *testing.T) {
 	path := newPath(t)
 	prepare(t, path)
-	var writer driver.Conn
-	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn {
+	var writer sqldriver.Conn
+	s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn {
 		if writer == nil {
 			writer = c
 		}
 		return c
-	}))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	// Query-only gives the error that a read-only disk gives, for root too.
-	if _, err := writer.(driver.ExecerContext).ExecContext(t.Context(), "PRAGMA query_only = 1", nil); err != nil {
+	if _, err := writer.(sqldriver.ExecerContext).ExecContext(t.Context(), "PRAGMA query_only = 1", nil); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Commit(t.Context(), storagetest.Decision("a"))

@@ -2,7 +2,7 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -13,6 +13,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 	"interlock/test/wait"
@@ -172,7 +173,7 @@ func TestWatchingOtherProcesses(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	defer s.Close()
-	reading, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	reading, err := sqlite.Open(path, driver.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,35 +191,35 @@ func TestWatchingOtherProcesses(t *testing.T) {
 
 // A blind connection can't be asked how far the file is while a switch is on, and says it was asked.
 type blind struct {
-	driver.Conn
+	sqldriver.Conn
 	at    *atomic.Int32 // which of the two questions fails; 0 is none
 	asked *atomic.Int32
 }
 
 var errBlind = errors.New("nothing to be seen")
 
-func (b *blind) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+func (b *blind) PrepareContext(ctx context.Context, query string) (sqldriver.Stmt, error) {
 	for n, part := range []string{"data_version", "SELECT size, revision FROM head"} {
 		if strings.Contains(query, part) {
-			s, err := b.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+			s, err := b.Conn.(sqldriver.ConnPrepareContext).PrepareContext(ctx, query)
 			return &blindQuestion{s, b, int32(n + 1)}, err
 		}
 	}
-	return b.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+	return b.Conn.(sqldriver.ConnPrepareContext).PrepareContext(ctx, query)
 }
 
 type blindQuestion struct {
-	driver.Stmt
+	sqldriver.Stmt
 	of *blind
 	n  int32
 }
 
-func (q *blindQuestion) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+func (q *blindQuestion) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
 	if q.of.at.Load() == q.n {
 		q.of.asked.Add(1)
 		return nil, errBlind
 	}
-	return q.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+	return q.Stmt.(sqldriver.StmtQueryContext).QueryContext(ctx, args)
 }
 
 // When it can't be told whether another process has written, whoever waits is told that it may have, and looks himself; when it can
@@ -232,7 +233,7 @@ func TestFaultsOfWatching(t *testing.T) {
 func faultsOfWatching(t *testing.T, question int32) {
 	path := newPath(t)
 	var at, asked atomic.Int32
-	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn { return &blind{c, &at, &asked} }))
+	s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &blind{c, &at, &asked} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,13 +277,13 @@ func faultsOfWatching(t *testing.T, question int32) {
 func TestWatchersHearOfTheEnd(t *testing.T) {
 	path := newPath(t)
 	p := &plan{}
-	s, err := sqlite.Open(path, sqlite.WithWrap(options(t), func(c driver.Conn) driver.Conn {
+	s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn {
 		if p.step > 0 {
 			return c // not the one that writes
 		}
 		p.step++
 		return &faulty{Conn: c, plan: p}
-	}))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
