@@ -143,5 +143,5 @@ func (c *blockLift) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.done(done, "lifted %s as %s", c.ID, given.Operator)
+	return p.did(done, given)
 }

@@ -5,14 +5,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"interlock"
 	"interlock/internal/phase"
 )
 
 type breakerCommand struct {
-	Show  breakerShow  `cmd:"" default:"withargs" help:"List the breakers that are not closed."`
-	Trip  breakerTrip  `cmd:"" help:"Open a breaker: everything of an agent, or of a type, is refused."`
-	Reset breakerReset `cmd:"" help:"Half-open an open breaker; close a half-open one under which enough went well."`
+	Show breakerShow `cmd:"" default:"withargs" help:"List the breakers that are not closed."`
+	plainOrders
 }
 
 type breakerShow struct {
@@ -62,39 +60,4 @@ func (c *breakerShow) Run(p *program) error {
 			phase.MendingProbes, l.Trigger, brief(l.Why))
 	}
 	return table.Flush()
-}
-
-type breakerTrip struct {
-	orderFlags
-	On     string `arg:"" help:"agent:NAME or type:NAME." placeholder:"NAME"`
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-	JSON   bool   `name:"json" help:"Print JSON."`
-}
-
-// Help is what `interlock breaker trip --help` adds.
-func (breakerTrip) Help() string {
-	return "A signed order, recorded as BREAKER_TRIPPED. A breaker that somebody opened stays open until somebody resets it."
-}
-
-// Run opens a breaker.
-func (c *breakerTrip) Run(p *program) error {
-	return actorOrder(p, c.orderFlags, interlock.VerbTripBreaker, c.On, c.Reason, c.JSON, "the breaker of %s is open, by order of %s")
-}
-
-type breakerReset struct {
-	orderFlags
-	On     string `arg:"" help:"agent:NAME or type:NAME." placeholder:"NAME"`
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-	JSON   bool   `name:"json" help:"Print JSON."`
-}
-
-// Help is what `interlock breaker reset --help` adds.
-func (breakerReset) Help() string {
-	return "A signed order, recorded as BREAKER_RESET. Half-open, a breaker lets one action run at a time until its outcome is known; a\n" +
-		"refusal opens it for twice as long. After three that went well, resetting it again closes it."
-}
-
-// Run resets a breaker.
-func (c *breakerReset) Run(p *program) error {
-	return actorOrder(p, c.orderFlags, interlock.VerbResetBreaker, c.On, c.Reason, c.JSON, "the breaker of %s is reset, by order of %s")
 }

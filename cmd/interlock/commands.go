@@ -111,13 +111,17 @@ func newParser(p *program, rows []commandRow, more ...kong.Option) (*kong.Kong, 
 	options := append(more, kong.Name("interlock"),
 		kong.Description("The safety interlock between an AI agent's intent and the world."),
 		kong.Writers(p.stdout, p.stderr), kong.UsageOnError(), kong.Help(printHelp),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.PostBuild(func(k *kong.Kong) error { described(k.Model.Node); return nil }))
 	for _, row := range rows {
 		var tags []string
 		if row.alias != "" {
 			tags = []string{`aliases:"` + row.alias + `"`}
 		}
-		options = append(options, kong.DynamicCommand(row.name, row.help, "", row.make(), tags...))
+		command := row.make()
+		if group, orders := command.(interface{ fill(group string) }); orders {
+			group.fill(row.name)
+		}
+		options = append(options, kong.DynamicCommand(row.name, row.help, "", command, tags...))
 	}
 	return kong.New(&p.globals, options...)
 }

@@ -18,7 +18,7 @@ type grantCommand struct {
 	Give  grantGive  `cmd:"" help:"Say yes in advance within bounds, signed with an operator's SSH key."`
 	Range grantRange `cmd:"" help:"Pre-approve a range of a tool's arguments for a type of agents, signed, after somebody of another team seconded it."`
 	List  grantList  `cmd:"" help:"List the standing grants and what is left of them."`
-	End   grantEnd   `cmd:"" help:"End a standing grant, from now on."`
+	plainOrders
 }
 
 type grantGive struct {
@@ -178,17 +178,6 @@ func coverage(g interlock.Grant) string {
 		parts = append(parts, "asked by "+printable(strings.Join(g.Rules, " or ")))
 	}
 	return strings.Join(parts, ", ")
-}
-
-type grantEnd struct {
-	ID     string `arg:"" help:"The grant's id, as interlock grant list shows it."`
-	Reason string `help:"Why, for the record." placeholder:"TEXT"`
-	orderFlags
-}
-
-// Run ends a grant.
-func (c *grantEnd) Run(p *program) error {
-	return p.plainOrder(c.orderFlags, interlock.VerbEndGrant, c.ID, c.Reason, "%s ended by %s")
 }
 
 type grantRange struct {

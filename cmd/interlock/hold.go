@@ -15,12 +15,9 @@ import (
 )
 
 type holdCommand struct {
-	List  holdList  `cmd:"" default:"withargs" help:"List what is held, why and since when."`
-	Set   holdSet   `cmd:"" help:"Report that a snapshot can't be trusted: nothing is decided or made again under it."`
+	List holdList `cmd:"" default:"withargs" help:"List what is held, why and since when."`
+	plainOrders
 	Clear holdClear `cmd:"" help:"End a hold."`
-
-	Pause  holdPause  `cmd:"" help:"Pause intake: no agent begins anything."`
-	Resume holdResume `cmd:"" help:"End that pause."`
 }
 
 type holdList struct {
@@ -78,23 +75,6 @@ func holdsOf(p *program, opened *store.Store) (list []ledger.HoldBody, err error
 	return list, err
 }
 
-type holdSet struct {
-	orderFlags
-	What   string `arg:"" help:"ruleset:DIGEST, manifest:DIGEST or event:ID." placeholder:"NAME"`
-	Reason string `required:"" help:"What happened, for the record." placeholder:"TEXT"`
-}
-
-// Help is what `interlock hold set --help` adds.
-func (holdSet) Help() string {
-	return "An admin's signed order; it is recorded as SECURITY_INCIDENT and FORCE_HALT_REPLAY. A hold on the ruleset in force has every\n" +
-		"action refused until it is cleared."
-}
-
-// Run has something held.
-func (c *holdSet) Run(p *program) error {
-	return p.plainOrder(c.orderFlags, interlock.VerbHold, c.What, c.Reason, "%s is held by order of %s")
-}
-
 type holdClear struct {
 	orderFlags
 	What   string `arg:"" help:"The hold's name, or as much of it as names no other." placeholder:"NAME"`
@@ -122,36 +102,7 @@ func (c *holdClear) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.plainOrder(c.orderFlags, interlock.VerbClearHold, what, c.Reason, "%s is held no more, by order of %s")
-}
-
-type holdPause struct {
-	orderFlags
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-}
-
-// Help is what `interlock hold pause --help` adds.
-func (holdPause) Help() string {
-	return "An admin's signed order, recorded as SYSTEM_PAUSE. Every action that is proposed from then on is denied; what was let through\n" +
-		"before goes on to its end. interlock kill stops that as well."
-}
-
-// Run pauses intake.
-func (c *holdPause) Run(p *program) error {
-	return p.plainOrder(c.orderFlags, interlock.VerbPause, interlock.PauseSubject, c.Reason, "%s is paused by order of %s")
-}
-
-type holdResume struct {
-	orderFlags
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-}
-
-// Help is what `interlock hold resume --help` adds.
-func (holdResume) Help() string { return "An admin's signed order, recorded as SYSTEM_RESUME." }
-
-// Run lets intake go on.
-func (c *holdResume) Run(p *program) error {
-	return p.plainOrder(c.orderFlags, interlock.VerbResume, interlock.PauseSubject, c.Reason, "%s goes on by order of %s")
+	return p.plainOrder(c.orderFlags, interlock.VerbClearHold, what, c.Reason, false)
 }
 
 // wholeName finds the one hold that a part of a name means. A name that means none is left for the order to be refused with.

@@ -83,7 +83,7 @@ func (c *killNow) record(p *program, mode ledger.KillMode) error {
 	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbKill, interlock.KillSubject, string(mode), c.Reason)
 	if err != nil {
 		fmt.Fprintln(p.stderr, "interlock: nobody signed it, and it is recorded as of", account.Name()+":", shown(err))
-	} else if err := p.done(done, "stopped by order of %s", given.Operator); err != nil {
+	} else if err := p.did(done, given); err != nil {
 		return err
 	}
 	return killReport(p, backend)
@@ -176,7 +176,7 @@ func (c *killRelease) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return p.done(done, "everything goes on by order of %s", given.Operator)
+	return p.did(done, given)
 }
 
 // An openAction was let through and has no outcome.

@@ -28,10 +28,10 @@ type operatorCommand struct {
 	Passkey operatorPasskey `cmd:"" help:"List an operator's passkeys, or remove one."`
 	List    operatorList    `cmd:"" help:"List operators, or print them as an ssh-keygen allowed_signers file."`
 	Change  operatorChange  `cmd:"" help:"Give an operator another role, other teams or another SSH key."`
-	Second  operatorSecond  `cmd:"" help:"Say yes, as the first of two teams, to what weakens how actions are classified."`
-	Probe   operatorProbe   `cmd:"" help:"Put questions with seeded errors among those that wait, or report how many of them people found."`
-	Weak    operatorWeak    `cmd:"" name:"weak-keys" help:"Permit keys without a passphrase to sign in this home, or refuse them again."`
-	Revoke  operatorRevoke  `cmd:"" help:"End an operator's right to answer, from now on."`
+	plainOrders
+	Probe  operatorProbe  `cmd:"" help:"Put questions with seeded errors among those that wait, or report how many of them people found."`
+	Weak   operatorWeak   `cmd:"" name:"weak-keys" help:"Permit keys without a passphrase to sign in this home, or refuse them again."`
+	Revoke operatorRevoke `cmd:"" help:"End an operator's right to answer, from now on."`
 }
 
 type operatorAdd struct {
@@ -269,32 +269,6 @@ func day(t time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format(time.DateOnly)
-}
-
-type operatorSecond struct {
-	What string `arg:"" help:"The digest of what another team is to order, as the refusal of that order, or interlock grant range --show, prints it."`
-	orderFlags
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-}
-
-// Help is what `interlock operator second --help` adds.
-func (operatorSecond) Help() string {
-	return "From tier 2 on, rules, settings and pre-approved ranges that weaken how actions are classified take people of two teams. This is the\n" +
-		"first word, and counts for a day, for exactly what the digest names; an admin of another team then gives the order itself."
-}
-
-// Run signs the order and has it carried out.
-func (c *operatorSecond) Run(p *program) error {
-	backend, err := p.open()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	given, done, err := p.orderNew(backend, c.orderFlags, interlock.VerbSecond, c.What, "", c.Reason)
-	if err != nil {
-		return err
-	}
-	return p.done(done, "%s has seconded it; somebody of another team orders it within a day", given.Operator)
 }
 
 type operatorWeak struct {

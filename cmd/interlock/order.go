@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -78,7 +79,8 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 			"no operator of this name is in office; `interlock operator list` shows them")
 	}
 	answer := answerFlags{As: who.As, Key: who.Key}
-	signer, name, err := answer.operator(p, standing, whoseKey(given.Verb))
+	verb, _ := quorum.VerbOf(given.Verb)
+	signer, name, err := answer.operator(p, standing, cmp.Or(verb.Signer, "in office"))
 	if err != nil {
 		return given, err
 	}
@@ -92,7 +94,7 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 		return given, err
 	}
 	given = given.Marked(weak)
-	if given.Verb == interlock.VerbGrant { // everything else was shown already
+	if _, grants := given.Terms.(interlock.Grant); grants { // everything else was shown already
 		if _, err := io.WriteString(p.stderr, given.Text()); err != nil {
 			return given, err
 		}
@@ -109,17 +111,6 @@ func (p *program) dated(given quorum.Given) quorum.Given {
 	return given
 }
 
-// whoseKey says whose key would do.
-func whoseKey(verb interlock.Verb) string {
-	switch verb {
-	case interlock.VerbGrant:
-		return "who may give grants"
-	case interlock.VerbSuppress:
-		return "who may suppress rules"
-	}
-	return "in office"
-}
-
 // signWith signs an order with its operator's key.
 func signWith(signer *identity.Signer, given quorum.Given) (quorum.Given, error) {
 	signature, err := signer.SignApproval(rand.Reader, given.Text())
@@ -132,8 +123,14 @@ func (p *program) done(done core.Carried, did string, values ...any) error {
 	return err
 }
 
+// did prints what an order did, as its verb's row says it.
+func (p *program) did(done core.Carried, given quorum.Given) error {
+	verb, _ := quorum.VerbOf(given.Verb)
+	return p.done(done, "%s", verb.Says(printable(given.Subject), given.Operator))
+}
+
 // plainOrder has an order of nothing but its subject and a reason signed and carried out, and says what it did.
-func (p *program) plainOrder(who orderFlags, verb interlock.Verb, subject, reason, did string) error {
+func (p *program) plainOrder(who orderFlags, verb interlock.Verb, subject, reason string, asJSON bool) error {
 	backend, err := p.open()
 	if err != nil {
 		return err
@@ -143,7 +140,21 @@ func (p *program) plainOrder(who orderFlags, verb interlock.Verb, subject, reaso
 	if err != nil {
 		return err
 	}
-	return p.done(done, did, printable(subject), given.Operator)
+	if asJSON {
+		return p.orderJSON(given, done)
+	}
+	return p.did(done, given)
+}
+
+// orderJSON prints what came of an order as JSON.
+func (p *program) orderJSON(given quorum.Given, done core.Carried) error {
+	return writeLine(p.stdout, struct {
+		Verb   interlock.Verb `json:"verb"`
+		On     string         `json:"on"`
+		Detail string         `json:"detail,omitempty"`
+		By     string         `json:"by"`
+		Event  string         `json:"event"`
+	}{given.Verb, given.Subject, given.Detail, given.Operator, done.Events[0]})
 }
 
 // asTyped gives an error that names the field of a record the name of what the user typed: of an order its subject is the

@@ -274,13 +274,7 @@ func (c *phaseSet) Run(p *program) error {
 // moved prints what came of an order about a phase or a breaker.
 func (p *program) moved(asJSON bool, given quorum.Given, done core.Carried, did string) error {
 	if asJSON {
-		return writeLine(p.stdout, struct {
-			Verb   interlock.Verb `json:"verb"`
-			On     string         `json:"on"`
-			Detail string         `json:"detail,omitempty"`
-			By     string         `json:"by"`
-			Event  string         `json:"event"`
-		}{given.Verb, given.Subject, given.Detail, given.Operator, done.Events[0]})
+		return p.orderJSON(given, done)
 	}
 	return p.done(done, did, printable(given.Subject), given.Operator)
 }
@@ -300,19 +294,5 @@ func (phaseCause) Help() string {
 
 // Run gives the order.
 func (c *phaseCause) Run(p *program) error {
-	return actorOrder(p, c.orderFlags, interlock.VerbRootCause, onName(c.On), c.Reason, c.JSON,
-		"the root cause of the emergency of %s is on record, by %s")
-}
-
-func actorOrder(p *program, who orderFlags, verb interlock.Verb, on, reason string, asJSON bool, did string) error {
-	backend, err := p.open()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	given, done, err := p.orderNew(backend, who, verb, on, "", reason)
-	if err != nil {
-		return err
-	}
-	return p.moved(asJSON, given, done, did)
+	return p.plainOrder(c.orderFlags, interlock.VerbRootCause, onName(c.On), c.Reason, c.JSON)
 }

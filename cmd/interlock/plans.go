@@ -128,8 +128,8 @@ func planOf(p *program, from core.Ledger, id string) (interlock.Plan, bool, erro
 }
 
 type commitmentsCommand struct {
-	List   commitmentsList   `cmd:"" default:"withargs" help:"List what was decided where the rules hold agents to it, newest first."`
-	Unlock commitmentsUnlock `cmd:"" help:"Let what went to and fro, and is locked, be decided anew."`
+	List commitmentsList `cmd:"" default:"withargs" help:"List what was decided where the rules hold agents to it, newest first."`
+	plainOrders
 }
 
 type commitmentsList struct {
@@ -173,20 +173,4 @@ func (c *commitmentsList) Run(p *program) error {
 	s := p.screen()
 	t.print(s)
 	return s.show()
-}
-
-type commitmentsUnlock struct {
-	orderFlags
-	Name   string `arg:"" help:"The commitment, as it is listed." placeholder:"NAME"`
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
-}
-
-// Help is what `interlock commitments unlock --help` adds.
-func (commitmentsUnlock) Help() string {
-	return "A signed order, recorded as COMMITMENT_UNLOCKED. What was decided last stands, and may be reversed as often as one that was made anew."
-}
-
-// Run unlocks a commitment.
-func (c *commitmentsUnlock) Run(p *program) error {
-	return p.plainOrder(c.orderFlags, interlock.VerbUnlockCommitment, c.Name, c.Reason, "%s is unlocked, by order of %s")
 }

@@ -31,7 +31,7 @@ type rulesCommand struct {
 
 	Suppress     rulesSuppressCommand     `cmd:"" help:"Keep one rule silent in a scope for a while: an operator's signed order."`
 	Suppressions rulesSuppressionsCommand `cmd:"" help:"List the orders by which rules are kept silent."`
-	Unsuppress   rulesUnsuppressCommand   `cmd:"" help:"End such an order."`
+	plainOrders
 }
 
 type rulesListCommand struct {

@@ -431,17 +431,6 @@ func (c *rulesSuppressionsCommand) Run(p *program) error {
 	})
 }
 
-type rulesUnsuppressCommand struct {
-	ID     string `arg:"" help:"The suppression's id, as interlock rules suppressions lists it."`
-	Reason string `help:"Why, for the record." placeholder:"TEXT"`
-	orderFlags
-}
-
-// Run ends an order.
-func (c *rulesUnsuppressCommand) Run(p *program) error {
-	return p.plainOrder(c.orderFlags, interlock.VerbLift, c.ID, c.Reason, "%s ended by %s")
-}
-
 // period reads a length of time, also in whole days.
 func period(text string) (time.Duration, error) {
 	if days, found := strings.CutSuffix(text, "d"); found {

@@ -247,14 +247,7 @@ func changePins(p *program, backend *embedded.Backend, verb interlock.Verb, subj
 	if err != nil {
 		return err
 	}
-	did := "approved"
-	switch verb {
-	case interlock.VerbQuarantineTool:
-		did = "put into quarantine"
-	case interlock.VerbSignTools:
-		did = "signed"
-	}
-	return p.done(done, "%s: %s by order of %s", printable(subject), did, given.Operator)
+	return p.did(done, given)
 }
 
 type toolsSign struct {

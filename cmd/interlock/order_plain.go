@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"interlock/internal/quorum"
+)
+
+// plainOrders are the commands of a group that give orders of nothing but a subject and a reason: one for each row of [quorum.Verbs]
+// that names a command of the group. What they are called and what help says of them is that row's.
+type plainOrders struct{ kong.Plugins }
+
+type plainCommand struct {
+	verb    quorum.Verb
+	Subject string `arg:"" placeholder:"NAME"`
+	orderFlags
+	Reason string `help:"Why, for the record." placeholder:"TEXT"`
+	JSON   bool   `name:"json" help:"Print JSON."`
+}
+
+// fill makes the commands of a group.
+func (o *plainOrders) fill(group string) {
+	for _, verb := range quorum.Verbs() {
+		name, of := strings.CutPrefix(verb.Command.Name, group+" ")
+		if !of {
+			continue
+		}
+		one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "Order", Type: reflect.TypeFor[plainCommand](),
+			Tag: reflect.StructTag(fmt.Sprintf("cmd:\"\" name:%q help:%q", name, verb.Command.Help))}}))
+		one.Elem().Field(0).Set(reflect.ValueOf(plainCommand{verb: verb}))
+		o.Plugins = append(o.Plugins, one.Interface())
+	}
+}
+
+// Help is what `--help` adds.
+func (c plainCommand) Help() string { return c.verb.Command.Detail }
+
+// Run gives the order.
+func (c *plainCommand) Run(p *program) error {
+	subject := c.Subject
+	if c.verb.Command.Always != "" {
+		subject = c.verb.Command.Always
+	}
+	return p.plainOrder(c.orderFlags, c.verb.Name, subject, c.Reason, c.JSON)
+}
+
+// described gives each plain command in a tree what its row says.
+func described(node *kong.Node) {
+	for _, child := range node.Children {
+		described(child)
+	}
+	c, plain := node.Target.Addr().Interface().(*plainCommand)
+	if !plain {
+		return
+	}
+	row := c.verb.Command
+	if row.Always != "" {
+		node.Positional = nil
+	} else {
+		node.Positional[0].Name, node.Positional[0].Help = row.Argument, row.About
+	}
+	node.Flags = slices.DeleteFunc(node.Flags, func(f *kong.Flag) bool { return f.Name == "json" && !row.JSON })
+	for _, f := range node.Flags {
+		if f.Name == "reason" {
+			f.Required = c.verb.Reason
+			if row.Why != "" {
+				f.Help = row.Why
+			}
+		}
+	}
+}
