@@ -21,7 +21,7 @@ std only                                                < interlock, lex, secret
 std only                                                < rules, spec, rpc, sse, witness, advice, startup
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
-strictyaml, secret                                      < ruleset, limit, quorum, classify    (never each other)
+strictyaml, secret                                      < ruleset, quorum, classify    (never each other)
 github.com/cedar-policy/cedar-go                        < ruleset
 strictjson, github.com/google/jsonschema-go             < contract
 contract                                                < ruleset
@@ -48,13 +48,14 @@ witness                                                 < auditlog, hook, harnes
 fileio, golang.org/x/mod                                < cosign
 strictjson                                              < origin
 origin                                                  < ledger, store/storagetest
-ledger                                                  < limit, auditlog, archive
-impact, ruleset, limit, classify                        < gate
+ledger                                                  < auditlog, archive
+impact, ruleset, classify                               < gate
 gate, quorum                                            < engine
 strictjson                                              < question
 question                                                < admission/core
 interlock                                               < groundrules
-interlock                                               < phase
+interlock                                               < meter
+meter                                                   < phase, ruleset, ledger, judge, mcpgateway, mcphttp, httpapi, upstream
 interlock                                               < redteam
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
@@ -140,7 +141,7 @@ everything                                              < bench/eval, bench/run,
 // goroutines, and nothing that depends on the order of a map. purity_test.go says what that means and checks it.
 const pureSet = `interlock, lex, secret, personal, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
-	`impact/prose, ruleset, limit, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, redteam, ` +
+	`impact/prose, ruleset, meter, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, redteam, ` +
 	`witness, dataflow, rollback, contract, modality, question, groundrules`
 
 // A dependencyRule is what the table says of one package.

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission"
+	"interlock/internal/meter"
 	"interlock/internal/notice"
 )
 
@@ -64,16 +65,16 @@ func (a *alerts) close() {
 
 func (a *alerts) run() {
 	defer close(a.ended)
-	told, held := map[string]time.Time{}, map[string]int{} // by kind, of which there are few
+	told := map[string]*meter.Allowance{} // by kind, of which there are few
 	for {
 		select {
 		case one := <-a.queue:
-			a.tell(one, told, held)
+			a.tell(one, told)
 		case <-a.stop:
 			for a.sending.Err() == nil {
 				select {
 				case one := <-a.queue:
-					a.tell(one, told, held)
+					a.tell(one, told)
 				default:
 					return
 				}
@@ -84,15 +85,17 @@ func (a *alerts) run() {
 }
 
 // tell sends one alert, or counts it if one of its kind was sent a moment ago.
-func (a *alerts) tell(one alert, told map[string]time.Time, held map[string]int) {
-	if at, known := told[one.kind]; known && a.now().Sub(at) < alertPause {
-		held[one.kind]++
+func (a *alerts) tell(one alert, told map[string]*meter.Allowance) {
+	if told[one.kind] == nil {
+		told[one.kind] = &meter.Allowance{Most: 1, Per: alertPause}
+	}
+	may, n := told[one.kind].Take(a.now())
+	if !may {
 		return
 	}
-	if n := held[one.kind]; n > 0 {
+	if n > 0 {
 		one.message += fmt.Sprintf(" (and %d more of this kind since the last notice; the log has all of them)", n)
 	}
-	told[one.kind], held[one.kind] = a.now(), 0
 	ctx, cancel := context.WithTimeout(a.sending, alertTime)
 	defer cancel()
 	// A channel that fails is not reported by another alert: that would have no end. `interlock channels --test` says

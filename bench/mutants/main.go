@@ -41,7 +41,7 @@ type target struct {
 // through which a call goes from its arrival to its answer.
 func targets() []target {
 	return []target{
-		{dir: "internal/limit", percent: 100, within: 10 * time.Minute, patience: 20 * time.Second},
+		{dir: "internal/meter", percent: 100, within: 10 * time.Minute, patience: 20 * time.Second},
 		{dir: "internal/quorum", percent: 100, within: 30 * time.Minute, patience: 20 * time.Second},
 		{dir: "internal/gate", percent: 100, within: 60 * time.Minute, patience: 20 * time.Second},
 		{dir: "internal/engine", percent: 100, within: 45 * time.Minute, patience: 60 * time.Second},

@@ -249,7 +249,8 @@ func TestSay(t *testing.T) {
 
 func TestWithRow(t *testing.T) {
 	page := "before\n" + tableBegins + tableEnds + "\nafter\n"
-	for _, r := range []result{{pkg: "internal/gate", percent: 100, killed: 1}, {pkg: "internal/limit", percent: 100, killed: 1, lived: 1},
+	for _, r := range []result{{pkg: "internal/gate", percent: 100, killed: 1}, {pkg: "internal/meter", percent: 100, killed: 1,
+		lived: 1},
 		{pkg: "internal/gate", percent: 100, killed: 3, lived: 1}} {
 		var err error
 		if page, err = withRow(page, r); err != nil {
@@ -259,7 +260,7 @@ func TestWithRow(t *testing.T) {
 	const want = "before\n" + tableBegins +
 		"| package | its lines, % | effective, % | noticed | survived | out of time | do not compile or end | not reached |\n" +
 		"|---|---|---|---|---|---|---|---|\n" +
-		"| `internal/limit` | 100 | 50.0 | 1 | 1 | 0 | 0 | 0 |\n" +
+		"| `internal/meter` | 100 | 50.0 | 1 | 1 | 0 | 0 | 0 |\n" +
 		"| `internal/gate` | 100 | 75.0 | 3 | 1 | 0 | 0 | 0 |\n" + tableEnds + "\nafter\n"
 	if page != want {
 		t.Errorf("%s\nwant\n%s", page, want)
@@ -296,7 +297,8 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: %d, %v", only, len(got), err)
 		}
 	}
-	if _, err := choose(targets(), options{only: "./internal/lex"}); err == nil || !strings.Contains(err.Error(), "./internal/limit") {
+	if _, err := choose(targets(), options{only: "./internal/lex"}); err == nil ||
+		!strings.Contains(err.Error(), "./internal/meter") {
 		t.Errorf("a package that is not tried: %v", err)
 	}
 	if got, err := choose(targets(), options{percent: 3}); err != nil || got[0].percent != 3 {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"interlock/embedded"
-	"interlock/internal/ledger"
+	"interlock/internal/meter"
 )
 
 // threeLimits count every decision that is measured, by an agent, by who answers for it, and for all.
@@ -79,15 +79,15 @@ func limited(b *bench) error {
 // arithmetic is how long one use takes of a row in the middle of its window, in microseconds.
 func arithmetic() float64 {
 	const times = 20_000
-	spend := ledger.Spend{Take: 1, Room: math.MaxInt64, Window: time.Hour}
-	row, at := ledger.UsageBody{Key: "bench"}, time.Now()
-	for n := range ledger.ExactUses - 1 {
-		row, _ = row.With(spend, at.Add(time.Duration(n)*time.Second))
+	bound := meter.Bound{Most: math.MaxInt64, Window: time.Hour}
+	count, at := meter.Count{}, time.Now()
+	for n := range meter.ExactUses - 1 {
+		count, _ = count.Take(1, bound, at.Add(time.Duration(n)*time.Second))
 	}
-	at = at.Add(ledger.ExactUses * time.Second)
+	at = at.Add(meter.ExactUses * time.Second)
 	begun := time.Now()
 	for range times {
-		_, _ = row.With(spend, at)
+		_, _ = count.Take(1, bound, at)
 	}
 	return float64(time.Since(begun).Nanoseconds()) / times / 1000
 }

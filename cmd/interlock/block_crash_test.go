@@ -15,7 +15,7 @@ import (
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/ledger"
-	"interlock/internal/limit"
+	"interlock/internal/meter"
 	"interlock/internal/store/storagetest"
 	"interlock/spec"
 )
@@ -74,9 +74,9 @@ func TestKillLosesNoBlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			attempts := standing.Attempts[ledger.AttemptsKey("claude", account.Name())]
-			if locked := limit.Wait(attempts, now()) > 0; len(attempts.Failed) < min(failures, limit.FailedAttempts) && !locked {
+			if locked := attempts.Wait(now()) > 0; len(attempts.Failed) < min(failures, meter.FailedAttempts) && !locked {
 				t.Errorf("%d failures were answered, %d are known", failures, len(attempts.Failed))
-			} else if failures >= limit.FailedAttempts && !locked {
+			} else if failures >= meter.FailedAttempts && !locked {
 				t.Errorf("after %d failures answers are looked at", failures)
 			}
 		})

@@ -128,10 +128,11 @@ func (c *budgetsCommand) lines(rules *ruleset.Ruleset, profile string, used []li
 				continue
 			}
 			one := line
-			one.Of, one.Used = u.of, u.body.Used(b.Window(), at)
+			r := b.Bound().Read(u.body.Count, 1, at)
+			one.Of, one.Used = u.of, r.Used
 			one.Share, one.Step = b.Used(one.Used), b.Step(one.Used).Name
 			if one.Used >= b.Most {
-				one.Back = u.body.Back(ledger.Spend{Take: 1, Room: b.Most, Window: b.Window()}, at)
+				one.Back = r.Back
 			}
 			some, out = true, append(out, one)
 		}

@@ -139,11 +139,10 @@ func (c *limitsList) lines(p *program, rules *ruleset.Ruleset, profile string) (
 
 // with is a line about those that have used something.
 func (l limitLine) with(u limitUse) limitLine {
-	at := now()
 	l.Of, l.Coarse = u.of, u.body.Coarse
-	l.Used = u.body.Used(l.limit.Window(), at)
-	if l.Room = max(l.Most-l.Used, 0); l.Room == 0 && l.Most > 0 {
-		l.Back = u.body.Back(ledger.Spend{Take: 1, Room: l.Most, Window: l.limit.Window()}, at)
+	r := l.limit.Bound().Read(u.body.Count, 1, now())
+	if l.Used, l.Room = r.Used, r.Left; l.Room == 0 && l.Most > 0 {
+		l.Back = r.Back
 	}
 	return l
 }

@@ -11,6 +11,7 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/phase"
 	"interlock/internal/ruleset"
 )
@@ -112,7 +113,7 @@ func (w *pendingDecision) writeRateLimits() error {
 			continue
 		}
 		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
-			Window: int64(row.Window / time.Second), RetryAfter: int64((waitFor(row.Back, w.now) + time.Second - 1) / time.Second)}
+			Window: int64(row.Window / time.Second), RetryAfter: int64(meter.Seconds(meter.Until(row.Back, w.now)) / time.Second)}
 		if err := w.a.Append(&w.change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
 			return err
 		}

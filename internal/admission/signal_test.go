@@ -10,7 +10,7 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/ledger"
-	"interlock/internal/limit"
+	"interlock/internal/phase"
 	"interlock/spec"
 )
 
@@ -93,7 +93,7 @@ func TestSignalKills(t *testing.T) {
 	}
 	goesOn(t, h, "so far", interlock.Allow)
 	answer, err := h.Signal(t.Context(), "desk", interlock.Signal{Kind: interlock.SignalAnomaly, Agent: "claude", Value: 80, Reason: "burst"})
-	if err != nil || !answer.Stopped || answer.Severity != limit.Critical {
+	if err != nil || !answer.Stopped || answer.Severity != phase.Critical {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	goesOn(t, h, "then", interlock.Halt)

@@ -14,6 +14,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/ruleset"
 )
 
@@ -277,8 +278,8 @@ func (d *pendingDecision) budgets() (spent []budgeted) {
 	for _, b := range d.under.Rules.Budgets(d.under.Profile, &agent) {
 		s := budgeted{budget: b, taken: b.Taken(d.Requester, &agent, 0)}
 		if body := core.Found[ledger.UsageBody](&d.ground, s.ref()); body.Key != "" {
-			s.used = min(body.Used(s.taken.Window, d.now), ruleset.MaxMost)
-			s.back = body.Back(ledger.Spend{Take: 1, Room: b.Most, Window: s.taken.Window}, d.now)
+			r := b.Bound().Read(body.Count, 1, d.now)
+			s.used, s.back = min(r.Used, ruleset.MaxMost), r.Back
 		}
 		spent = append(spent, s)
 	}
@@ -297,7 +298,7 @@ func (d *pendingDecision) budgetRefs() (refs []ledger.Ref) {
 // budgetFindings are what budgets object to an action.
 func (d *pendingDecision) budgetFindings() (found []interlock.Finding) {
 	for _, s := range d.spent {
-		if f, objects := gate.OverBudget(s.budget, s.used, core.Changes(d.analysis.Impacts), waitFor(s.back, d.now)); objects {
+		if f, objects := gate.OverBudget(s.budget, s.used, core.Changes(d.analysis.Impacts), meter.Until(s.back, d.now)); objects {
 			found = append(found, f)
 		}
 	}

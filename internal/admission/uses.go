@@ -10,6 +10,7 @@ import (
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/ruleset"
 )
 
@@ -62,24 +63,16 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 			row, back := limited(u, body, now)
 			row.Met, row.Back = true, back
 			p.limited = append(p.limited, row)
-			return gate.NoRoom(l, u.Escalates, waitFor(back, now))
+			return gate.NoRoom(l, u.Escalates, meter.Until(back, now))
 		}
 		p.using = append(p.using, u)
 	}
 }
 
-// waitFor is how long it takes until there is room; nothing where that is not for time to bring.
-func waitFor(back, now time.Time) time.Duration {
-	if back.IsZero() {
-		return 0
-	}
-	return max(back.Sub(now), 0)
-}
-
 // limited is what one row of a limit holds, and when there is room in it for a use.
 func limited(u core.Use, body ledger.UsageBody, now time.Time) (auditlog.Limited, time.Time) {
-	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(body.Used(u.Window, now), ruleset.MaxMost)},
-		body.Back(u.Spend, now)
+	r := u.Bound().Read(body.Count, u.Take, now)
+	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(r.Used, ruleset.MaxMost)}, r.Back
 }
 
 func (d *pendingDecision) limitFindings() []interlock.Finding { return d.Case.over }

@@ -24,8 +24,7 @@ func OverBudget(b *ruleset.Budget, used int64, changes bool, wait time.Duration)
 		f.Reason = share + ": nothing more is done on it"
 		if wait > 0 {
 			f.Suggestion = "wait until there is room again"
-			f.Obligations = []interlock.Obligation{{Type: interlock.ObligationCooldown,
-				Note: (wait + time.Second - 1).Truncate(time.Second).String()}}
+			f.Obligations = waiting(wait)
 		}
 	case step.Name == ruleset.StepDegrade && changes:
 		f.Reason = share + ": only what reads is done"

@@ -1,11 +1,9 @@
 package gate
 
 import (
-	"time"
-
 	"interlock"
 	"interlock/internal/impact"
-	"interlock/internal/limit"
+	"interlock/internal/meter"
 	"interlock/internal/ruleset"
 )
 
@@ -16,15 +14,14 @@ func Cooldown(_ *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Actio
 		return nil
 	}
 	changes := all(analysis.Impacts, func(i *interlock.Impact) bool { return i.Reversibility != interlock.Readonly })
-	wait, spent := limit.Again(*snapshot.Failed, len(changes) > 0, snapshot.Taken)
+	wait, spent := meter.Again(*snapshot.Failed, len(changes) > 0, snapshot.Taken)
 	if wait <= 0 {
 		return nil
 	}
 	f := interlock.Finding{Gate: "cooldown", Rule: "cooldown.failed", Layer: 3, Verdict: interlock.Deny,
-		Reason:     "the same call failed a moment ago and nothing has changed since",
-		Suggestion: "find out why it failed and do something about it, or wait",
-		Obligations: []interlock.Obligation{{Type: interlock.ObligationCooldown,
-			Note: (wait + time.Second - 1).Truncate(time.Second).String()}}}
+		Reason:      "the same call failed a moment ago and nothing has changed since",
+		Suggestion:  "find out why it failed and do something about it, or wait",
+		Obligations: waiting(wait)}
 	switch {
 	case spent:
 		f.Rule, f.Reason = "cooldown.budget", "the same call has failed as often as it may be tried in one run"

@@ -9,7 +9,7 @@ import (
 	"interlock"
 	"interlock/internal/gate"
 	"interlock/internal/impact/fact"
-	"interlock/internal/limit"
+	"interlock/internal/meter"
 )
 
 // TestCooldown: what has just failed is denied for as long as it must wait, in whole seconds; and each reason is told apart.
@@ -37,8 +37,9 @@ func TestCooldown(t *testing.T) {
 		{"a read", failed(1, interlock.OutcomeFailure), read, 9 * time.Second, "cooldown.failed", "1s"},
 		{"a read, after its time", failed(1, interlock.OutcomeFailure), read, 10 * time.Second, "", ""},
 		{"nobody knows how it ended", failed(1, interlock.OutcomeUnknown), write, 0, "cooldown.unknown", "1m0s"},
-		{"too often", failed(limit.RetryBudget+1, interlock.OutcomeFailure), write, 0, "cooldown.budget", limit.RetryWindow.String()},
-		{"too often, and nobody knows", failed(limit.RetryBudget+1, interlock.OutcomeUnknown), write, 0, "cooldown.budget", limit.RetryWindow.String()},
+		{"too often", failed(meter.RetryBudget+1, interlock.OutcomeFailure), write, 0, "cooldown.budget", meter.RetryWindow.String()},
+		{"too often, and nobody knows", failed(meter.RetryBudget+1, interlock.OutcomeUnknown), write, 0, "cooldown.budget",
+			meter.RetryWindow.String()},
 	} {
 		s := guard()
 		s.Failed, s.Taken = test.failed, noon.Add(test.after)

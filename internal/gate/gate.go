@@ -7,8 +7,11 @@
 package gate
 
 import (
+	"time"
+
 	"interlock"
 	"interlock/internal/impact"
+	"interlock/internal/meter"
 	"interlock/internal/ruleset"
 )
 
@@ -25,6 +28,11 @@ func all(impacts []interlock.Impact, is func(i *interlock.Impact) bool) []int {
 		}
 	}
 	return out
+}
+
+// waiting is the obligation to wait for so long, in whole seconds.
+func waiting(wait time.Duration) []interlock.Obligation {
+	return []interlock.Obligation{{Type: interlock.ObligationCooldown, Note: meter.Seconds(wait).String()}}
 }
 
 // texts gives the analysis's texts in the ruleset's terms.

@@ -41,8 +41,7 @@ func NoRoom(l *ruleset.Limit, escalates bool, wait time.Duration) interlock.Find
 	if wait > 0 {
 		f.Suggestion = "wait until there is room again"
 		if l.Verdict == interlock.Deny {
-			f.Obligations = []interlock.Obligation{{Type: interlock.ObligationCooldown,
-				Note: (wait + time.Second - 1).Truncate(time.Second).String()}}
+			f.Obligations = waiting(wait)
 		}
 	}
 	return f

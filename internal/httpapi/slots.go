@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"interlock/internal/meter"
+
 	"interlock"
 )
 
@@ -20,12 +22,12 @@ type slots struct {
 	all  int
 	held map[string]int // no holder stays in it with none
 
-	turned int // away since it was said last
-	told   time.Time
+	told meter.Allowance // of lines about what was turned away
 }
 
 func newSlots(most, share, floor int) *slots {
-	return &slots{most: most, share: share, floor: floor, held: map[string]int{}}
+	return &slots{most: most, share: share, floor: floor, held: map[string]int{},
+		told: meter.Allowance{Most: 1, Per: time.Second}}
 }
 
 // take takes a slot for a holder, or says why there is none: its own are taken (limited), or everybody's are (unavailable).
@@ -113,11 +115,11 @@ func (x *exchange) leave() {
 func (s *slots) tell(now time.Time) (turned int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turned++; now.Sub(s.told) < time.Second {
+	may, missed := s.told.Take(now)
+	if !may {
 		return 0
 	}
-	turned, s.turned, s.told = s.turned, 0, now
-	return turned
+	return missed + 1
 }
 
 // count counts a request that got no answer for want of room or pace, for the server's log.

@@ -3,6 +3,8 @@ package judge
 import (
 	"sync"
 	"time"
+
+	"interlock/internal/meter"
 )
 
 // When the breaker opens, for how long, and what closes it: the numbers by which MASO's breakers of agents trip. Unlike those it mends
@@ -63,7 +65,7 @@ func (b *breaker) leave(now time.Time, probe bool, how went) {
 		b.probing = false
 		switch how {
 		case wentWrong:
-			b.trip(now, min(2*b.span, longestOpen))
+			b.trip(now, b.span)
 		case wentWell:
 			if b.passed++; b.passed >= mendingPassed {
 				b.until, b.failures, b.span = time.Time{}, nil, 0
@@ -74,18 +76,14 @@ func (b *breaker) leave(now time.Time, probe bool, how went) {
 	if how != wentWrong || !b.until.IsZero() { // a question from before it opened changes nothing more
 		return
 	}
-	kept := b.failures[:0]
-	for _, at := range b.failures {
-		if now.Sub(at) < tripWindow {
-			kept = append(kept, at)
-		}
-	}
-	if b.failures = append(kept, now); len(b.failures) >= tripFailures {
-		b.trip(now, firstOpen)
+	if b.failures = append(meter.Lately(b.failures, tripWindow, now), now); len(b.failures) >= tripFailures {
+		b.trip(now, 0)
 	}
 }
 
-func (b *breaker) trip(now time.Time, span time.Duration) {
+// trip opens the breaker, for longer than it was open before.
+func (b *breaker) trip(now time.Time, before time.Duration) {
+	span := meter.Span{First: firstOpen, Longest: longestOpen}.After(before)
 	b.until, b.span, b.passed, b.failures = now.Add(span), span, 0, nil
 }
 

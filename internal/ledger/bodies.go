@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 )
 
 // What each kind holds, under which marks its rows are found, and what they do to a standing. One block a kind.
@@ -181,11 +182,9 @@ func counterTake(body []byte, n int64, _ time.Time) ([]byte, string, error) {
 
 // Attempts are an agent's failed answers to challenges, for limiting how often it may guess. They survive a restart.
 type AttemptsBody struct {
-	Agent     string        `json:"agent"`
-	Principal string        `json:"principal"`
-	Failed    []time.Time   `json:"failed"`         // within the window, oldest first
-	Window    time.Duration `json:"window_ns"`      // how long one counts; doubles whenever the limit is reached again
-	Until     time.Time     `json:"until,omitzero"` // no answer is looked at before
+	Agent     string `json:"agent"`
+	Principal string `json:"principal"`
+	meter.Attempts
 }
 
 // PinKey names a pin in a [Standing].

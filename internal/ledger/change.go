@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 )
 
 // ErrConflict means a [Change] was computed from values that have moved since: load again and decide again.
@@ -101,3 +102,6 @@ type Spend struct {
 	Room   int64
 	Window time.Duration
 }
+
+// Bound is what it takes from.
+func (s Spend) Bound() meter.Bound { return meter.Bound{Most: s.Room, Window: s.Window} }

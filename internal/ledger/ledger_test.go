@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/anomaly"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
 	"interlock/internal/strictjson/filltest"
@@ -51,7 +52,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Order, "g", interlock.Grant{ID: "g", Agent: "builder", Principal: "pat", Left: 2, Created: now,
 		Expires: now.Add(time.Hour)}, "all", "of\x00builder\x00pat", "verb\x00grant")
 	add(ledger.Attempts, ledger.AttemptsKey("builder", "pat"), ledger.AttemptsBody{Agent: "builder", Principal: "pat",
-		Failed: []time.Time{now}}, "all")
+		Attempts: meter.Attempts{Failed: []time.Time{now}}}, "all")
 	add(ledger.Pin, ledger.PinKey("files", "read"), interlock.Pin{Server: "files", Tool: "read"}, "all", "held", "server\x00files")
 	add(ledger.Setting, "mode", ledger.Settings(map[string]string{"mode": "enforcing"})[0].Value, "all")
 	add(ledger.Counter, "n", ledger.CounterBody{Name: "n", Left: 3})
@@ -70,8 +71,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Failed, ledger.FailedKey("pat", "builder"), failed, "until")
 	signal := ledger.SignalBody{Signal: interlock.Signal{Kind: interlock.SignalDrift, Agent: "builder", Run: "run", Value: 41}, At: now}
 	add(ledger.Signal, ledger.SignalKey(signal.Signal), signal, "until")
-	meter := ledger.MeterBody{Agent: "builder", Run: "run", Service: "claude-code", Measure: "tokens", Number: 1, At: now}
-	add(ledger.Meter, ledger.MeterKey(&meter), meter, "until")
+	heard := ledger.MeterBody{Agent: "builder", Run: "run", Service: "claude-code", Measure: "tokens", Number: 1, At: now}
+	add(ledger.Meter, ledger.MeterKey(&heard), heard, "until")
 	add(ledger.Budget, "b", ledger.BudgetBody{Key: "b", Number: 1, Told: map[string]time.Time{"notice": now}, Within: time.Hour, At: now}, "until")
 	add(ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: now})
 	add(ledger.Hold, "agent:builder", ledger.HoldBody{Scope: ledger.HoldAgent, Key: "builder", Since: now,
@@ -84,7 +85,7 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Breaker, "agent:builder", ledger.BreakerBody{Name: "agent:builder", Blocks: []time.Time{now}}, "all")
 	add(ledger.Tally, "agent:builder", ledger.TallyBody{Name: "agent:builder", Counts: phase.Tally{}.With(now, true)}, "until")
 	used := ledger.UsageBody{Key: "limit\x00agent\x00builder"}
-	used, _ = used.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, now)
+	used.Count, _ = used.Take(3, meter.Bound{Most: 9, Window: time.Hour}, now)
 	add(ledger.Usage, used.Key, used, "until")
 	add(ledger.Profile, "agent:builder", ledger.ProfileBody{Name: "agent:builder", Profile: anomaly.Profile{Last: now}}, "until")
 	add(ledger.Judged, "sha256:01", ledger.JudgedBody{Key: "sha256:01", Judgments: []interlock.Judgment{{}}, At: now, Until: now}, "until")

@@ -71,7 +71,7 @@ var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "wa
 // logged passes a server's log message on, under the server's name. A stateless client gets those that come while its only
 // request runs, if that asked for them.
 func (s *Session) logged(w *wire, params []byte) {
-	if ok, _ := w.chatter.take(mostChatter, time.Second); !ok {
+	if may, _ := w.chatter.Take(time.Now()); !may {
 		return // whoever talks without end must not fill what its client reads of others
 	}
 	to := s.peer

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 	"interlock/internal/rpc"
 )
 
@@ -28,8 +29,8 @@ type wire struct {
 
 	unanswered atomic.Bool // it has left a request without an answer in its time
 
-	garbage allowance // of lines in our log about what is no message; of the one goroutine that receives
-	chatter allowance // of log messages to the client; likewise
+	garbage meter.Allowance // of lines in our log about what is no message; of the one goroutine that receives
+	chatter meter.Allowance // of log messages to the client; likewise
 
 	mu       sync.Mutex
 	next     int64
@@ -72,7 +73,9 @@ var errTimeout = errors.New("the server did not answer in time")
 
 func newWire(m *mount, link Link) *wire {
 	ctx, end := context.WithCancel(m.session.ctx)
-	return &wire{mount: m, link: link, gone: make(chan struct{}), upwards: make(chan struct{}, maxUpward), ctx: ctx, end: end,
+	return &wire{garbage: meter.Allowance{Most: mostGarbage, Per: time.Minute}, chatter: meter.Allowance{Most: mostChatter,
+		Per: time.Second},
+		mount: m, link: link, gone: make(chan struct{}), upwards: make(chan struct{}, maxUpward), ctx: ctx, end: end,
 		pending: map[int64]*pending{}, upward: map[string]context.CancelFunc{}, followed: map[string]*following{}}
 }
 
@@ -331,9 +334,9 @@ func (w *wire) answered(e rpc.Envelope) {
 // unreadable drops a message, and answers for it if it was meant as an answer: what it says can't be trusted, but that its
 // request is over can.
 func (w *wire) unreadable(message []byte, bad *rpc.Malformed) {
-	if ok, last := w.garbage.take(mostGarbage, time.Minute); ok {
+	if may, _ := w.garbage.Take(time.Now()); may {
 		w.mount.session.gateway.config.Logger.Warn("a server sent what is no message", "server", w.mount.name(), "bytes",
-			len(message), "error", bad.Message, "further_left_out", last)
+			len(message), "error", bad.Message, "further_left_out", w.garbage.Last())
 	}
 	answered, meant := rpc.AnswerTo(message)
 	if !meant {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"interlock/internal/meter"
 )
 
 // A doorway is a listener with room for so many connections. Where there is none left, whoever has nothing under way makes room
@@ -26,8 +28,7 @@ type doorway struct {
 	mu        sync.Mutex
 	inside    map[*visit]struct{}
 	addresses map[netip.Prefix]int
-	turned    int // connections that were closed since it was said last
-	told      time.Time
+	told      meter.Allowance // of lines about connections that were closed
 }
 
 // A visit is one connection of a client.
@@ -45,7 +46,7 @@ const leaving = math.MinInt64 / 2
 
 func newDoorway(listener net.Listener, limits Limits, logger *slog.Logger) *doorway {
 	return &doorway{Listener: listener, most: limits.Connections, perAddress: limits.PerAddress, logger: logger,
-		inside: map[*visit]struct{}{}, addresses: map[netip.Prefix]int{}}
+		told: meter.Allowance{Most: 1, Per: time.Minute}, inside: map[*visit]struct{}{}, addresses: map[netip.Prefix]int{}}
 }
 
 // Accept returns the next connection there is room for.
@@ -85,9 +86,8 @@ func (d *doorway) admit(connection net.Conn) *visit {
 	}
 	tell := 0
 	if out != nil || !room {
-		d.turned++
-		if now := time.Now(); now.Sub(d.told) > time.Minute { // whoever fills the room must not fill the log too
-			tell, d.turned, d.told = d.turned, 0, now
+		if may, missed := d.told.Take(time.Now()); may { // whoever fills the room must not fill the log too
+			tell = missed + 1
 		}
 	}
 	d.mu.Unlock()

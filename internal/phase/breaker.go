@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 )
 
 // When a breaker trips: so many refusals in a short time, or such a share of what was decided in a longer one.
@@ -42,10 +43,11 @@ func Trip(before *Breaker, byHand bool, now time.Time) Breaker {
 	if byHand {
 		return b
 	}
-	span := firstOpen
-	if before != nil && before.Span > 0 {
-		span = min(2*time.Duration(before.Span)*time.Second, longestOpen)
+	was := time.Duration(0)
+	if before != nil {
+		was = time.Duration(before.Span) * time.Second
 	}
+	span := meter.Span{First: firstOpen, Longest: longestOpen}.After(was)
 	b.Span, b.Until = int64(span/time.Second), now.Add(span)
 	return b
 }
@@ -105,26 +107,14 @@ func (b Breaker) Object(on string) (f interlock.Finding, objects bool) {
 
 // Blocks returns those of some refusals that a breaker still looks at, with one more, the newest last. It changes no slice it is given.
 func Blocks(before []time.Time, now time.Time) []time.Time {
-	var after []time.Time
-	for _, at := range before {
-		if now.Sub(at) < ShareWindow {
-			after = append(after, at)
-		}
-	}
-	after = append(after, now)
+	after := append(meter.Lately(before, ShareWindow, now), now)
 	return after[max(len(after)-maxBlocks, 0):]
 }
 
 // Trips says why refusals trip a breaker, or nothing. blocks are those of one agent, the newest last; a type has none, because so
 // many agents are refused something every few minutes. tally is what was decided lately, the newest refusal in it.
 func Trips(blocks []time.Time, tally Tally, now time.Time) string {
-	recent := 0
-	for _, at := range blocks {
-		if now.Sub(at) < TripWindow {
-			recent++
-		}
-	}
-	if recent >= TripBlocks {
+	if len(meter.Lately(blocks, TripWindow, now)) >= TripBlocks {
 		return "it was refused too often within a short time"
 	}
 	if all, refused := tally.Sum(now); all >= TripAtLeast && refused*100 > all*TripPercent {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"interlock/internal/meter"
 )
 
 // A Phase is one of the four. The zero value is primary, which nothing stands for.
@@ -169,14 +171,9 @@ const (
 )
 
 // Cycles returns those of some times that still count, with one more, and which phase a machine's alternate then is. It changes no
-// slice it is given. A time in the future counts: a clock that was set back frees nothing.
+// slice it is given.
 func Cycles(before []time.Time, now time.Time) (after []time.Time, to Phase) {
-	for _, at := range before {
-		if now.Sub(at) < CycleWindow {
-			after = append(after, at)
-		}
-	}
-	to = Alternate
+	after, to = meter.Lately(before, CycleWindow, now), Alternate
 	if len(after) >= MaxCycles {
 		to = Contingency
 	}

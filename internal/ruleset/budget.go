@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 )
 
 // A Budget is how many tokens or how much money those that it is counted for may use, in all or within a time that slides. A limit is
@@ -72,6 +73,9 @@ func (b *Budget) limit() *Limit {
 
 // Window is how long a use counts; 0 is for ever.
 func (b *Budget) Window() time.Duration { return b.limit().Window() }
+
+// Bound is how much there is room for.
+func (b *Budget) Bound() meter.Bound { return b.limit().Bound() }
 
 // budgetKeys sets what is counted for budgets apart from what is counted for limits, whose ids hold no space.
 const budgetKeys = "budget "

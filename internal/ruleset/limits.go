@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 )
 
 // A Limit is how much of something those that it is counted for may use up, in all or within a time that slides.
@@ -154,6 +155,9 @@ func (l *Limit) Window() time.Duration {
 	}
 	return time.Duration(l.Within)
 }
+
+// Bound is how much there is room for.
+func (l *Limit) Bound() meter.Bound { return meter.Bound{Most: l.Most, Window: l.Window()} }
 
 // A Charge is what an action would use of a limit. Where a field says why that can't be told, the amount is only what can.
 type Charge struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"interlock/internal/meter"
 )
 
 // The bounds of what is logged of a program's error output.
@@ -25,9 +27,7 @@ type complaints struct {
 	partial []byte
 	cut     bool // the rest of the line is dropped
 	last    string
-	since   time.Time
-	lines   int
-	dropped int
+	lines   meter.Allowance
 }
 
 // Write takes output. It never fails.
@@ -65,17 +65,17 @@ func (c *complaints) end() {
 }
 
 func (c *complaints) say(text string) {
-	if now := c.now(); now.Sub(c.since) >= lineWindow {
-		if c.dropped > 0 {
-			c.log(fmt.Sprintf("(%d lines were left out)", c.dropped))
-		}
-		c.since, c.lines, c.dropped = now, 0, 0
+	may, missed := c.lines.Take(c.now())
+	c.leftOut(missed)
+	if may {
+		c.log(text)
 	}
-	if c.lines++; c.lines > linesPerWindow {
-		c.dropped++
-		return
+}
+
+func (c *complaints) leftOut(lines int) {
+	if lines > 0 {
+		c.log(fmt.Sprintf("(%d lines were left out)", lines))
 	}
-	c.log(text)
 }
 
 // close hands on what is left, and returns the last line.
@@ -83,10 +83,7 @@ func (c *complaints) close() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.end()
-	if c.dropped > 0 {
-		c.log(fmt.Sprintf("(%d lines were left out)", c.dropped))
-		c.dropped = 0
-	}
+	c.leftOut(c.lines.Missed())
 	return c.last
 }
 

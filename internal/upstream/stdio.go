@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/meter"
 	"interlock/internal/rpc"
 )
 
@@ -38,7 +39,8 @@ type stdioLink struct {
 func startProgram(s *Server, args []string, env map[string]string, conceal concealer) (*stdioLink, error) {
 	l := &stdioLink{server: s, conceal: conceal, since: s.options.Now(), writing: make(chan []byte, 1),
 		closed: make(chan struct{})}
-	l.stderr = &complaints{conceal: conceal, now: s.options.Now, log: func(line string) { s.options.Log(s.config.Name, line) }}
+	l.stderr = &complaints{conceal: conceal, now: s.options.Now, log: func(line string) { s.options.Log(s.config.Name, line) },
+		lines: meter.Allowance{Most: linesPerWindow, Per: lineWindow}}
 	path, err := findProgram(s.config.Command, s.config.Dir, searchPath(s.options.Getenv, env),
 		programExtensions(s.options.Getenv))
 	if err == nil {

@@ -13,7 +13,6 @@ import (
 	"interlock/internal/anomaly"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/limit"
 	"interlock/internal/phase"
 )
 
@@ -162,7 +161,7 @@ func worst(score anomaly.Score) (says string) {
 }
 
 // bands are the levels of anomaly and drift in force.
-func (a *Containment) bands() limit.Bands {
+func (a *Containment) bands() phase.Bands {
 	b := a.Active.Load().Rules.Watch().Bands()
-	return limit.Bands{Elevated: b[0], Alternate: b[1], Contingency: b[2]}
+	return phase.Bands{Elevated: b[0], Alternate: b[1], Contingency: b[2]}
 }

@@ -12,6 +12,7 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 )
 
 // An IncidentReport is what somebody says is wrong: a way past a rule, a finding of a red team, an incident (MACE 9.3, POST /safety/report).
@@ -136,9 +137,7 @@ type reporters struct {
 func (r *reporters) take(who string, at time.Time) error {
 	r.Lock()
 	defer r.Unlock()
-	recent := func(list []time.Time) []time.Time {
-		return slices.DeleteFunc(list, func(t time.Time) bool { return at.Sub(t) >= time.Hour })
-	}
+	recent := func(list []time.Time) []time.Time { return meter.Lately(list, time.Hour, at) }
 	if len(r.seen) >= maxReporters {
 		for name, list := range r.seen {
 			if len(recent(list)) == 0 {

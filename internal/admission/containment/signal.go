@@ -12,7 +12,6 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/limit"
 	"interlock/internal/phase"
 )
 
@@ -25,7 +24,7 @@ const (
 // A SignalAnswer says what a signal did.
 type SignalAnswer struct {
 	Event    string         `json:"event_id"`
-	Severity limit.Severity `json:"severity,omitempty"` // of the highest level it has reached
+	Severity phase.Severity `json:"severity,omitempty"` // of the highest level it has reached
 	Told     bool           `json:"told"`               // people are told, as of each level once
 	Stopped  bool           `json:"stopped"`            // it stopped everything
 	// what is in a stricter phase, or has an open breaker, because of it, if anything is
@@ -61,7 +60,7 @@ func (a *Containment) Signal(ctx context.Context, observer string, s interlock.S
 	s.Reason = a.Redact(s.Reason)
 	level, _ := a.bands().Reached(s)
 	answer.Severity = level.Severity
-	if level.Severity == limit.Critical && slices.Contains(a.Config.KillOn, s.Kind) {
+	if level.Severity == phase.Critical && slices.Contains(a.Config.KillOn, s.Kind) {
 		why := "the observer " + observer + " tells of " + string(s.Kind) + " by " + s.Agent
 		if s.Reason != "" {
 			why += ": " + s.Reason
@@ -84,7 +83,7 @@ func (a *Containment) Signal(ctx context.Context, observer string, s interlock.S
 			return answer, err
 		}
 	}
-	if s.Kind == interlock.SignalHealth && level.Severity == limit.Critical {
+	if s.Kind == interlock.SignalHealth && level.Severity == phase.Critical {
 		on, err := a.Lose(ctx, s.Agent, "does not answer, as an observer tells")
 		if err != nil {
 			return answer, err
@@ -133,10 +132,10 @@ func (a *Containment) Signal(ctx context.Context, observer string, s interlock.S
 // when it is critical; what puts out little worth has its breaker opened; an alarm of a defence stops it. How full its context
 // is and how it drifts move it from tier 2 on; at tier 1, which has no phase but the first and the last, people are told
 // (EC-2.4, and the triggers of MASO's phases).
-func signalTightens(s interlock.Signal, level limit.Level, tier int) (t Tightening, tightens bool) {
+func signalTightens(s interlock.Signal, level phase.Level, tier int) (t Tightening, tightens bool) {
 	t = Tightening{Scope: ledger.HoldAgent, Key: s.Agent, To: phase.Alternate, Trigger: phase.TriggerSignal,
 		Why: "an observer tells of " + string(s.Kind)}
-	grave := level.Severity == limit.Warning || level.Severity == limit.Critical
+	grave := level.Severity == phase.Warning || level.Severity == phase.Critical
 	if tier < 1 || !grave {
 		return t, false
 	}
@@ -147,7 +146,7 @@ func signalTightens(s interlock.Signal, level limit.Level, tier int) (t Tighteni
 	case interlock.SignalQuality:
 		t.Scope, t.Key, t.Trigger = ledger.HoldBreaker, ledger.HoldName(ledger.HoldAgent, s.Agent), phase.TriggerQuality
 	case interlock.SignalAnomaly, interlock.SignalDrift:
-		if level.Severity == limit.Critical {
+		if level.Severity == phase.Critical {
 			t.To = phase.Contingency
 		}
 		return t, tier >= 2
@@ -171,7 +170,7 @@ func (a *Containment) signalBefore(ctx context.Context, ref ledger.Ref) (b ledge
 }
 
 // signalSays is what people are told.
-func signalSays(s interlock.Signal, level limit.Level) string {
+func signalSays(s interlock.Signal, level phase.Level) string {
 	says := map[interlock.SignalKind]string{
 		interlock.SignalContext: "so much of its context window is used, in percent:",
 		interlock.SignalQuality: "what it puts out is of the quality",

@@ -10,7 +10,7 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/limit"
+	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
@@ -32,13 +32,13 @@ func (a *Governance) limitsText() ([]byte, error) {
 		"approval_ttl":    a.Config.ApprovalTTL.String(),
 		"code_ttl":        a.Config.CodeTTL.String(),
 		"max_questions":   strconv.Itoa(a.Config.MaxQuestions),
-		"failed_attempts": strconv.Itoa(limit.FailedAttempts),
-		"attempts_window": limit.AttemptsWindow.String(),
-		"max_window":      limit.MaxWindow.String(),
-		"cooldown_writes": limit.CooldownWrites.String(),
-		"cooldown_reads":  limit.CooldownReads.String(),
-		"retry_budget":    strconv.Itoa(limit.RetryBudget),
-		"retry_window":    limit.RetryWindow.String(),
+		"failed_attempts": strconv.Itoa(meter.FailedAttempts),
+		"attempts_window": meter.AttemptsWindow.String(),
+		"max_window":      meter.MaxWindow.String(),
+		"cooldown_writes": meter.CooldownWrites.String(),
+		"cooldown_reads":  meter.CooldownReads.String(),
+		"retry_budget":    strconv.Itoa(meter.RetryBudget),
+		"retry_window":    meter.RetryWindow.String(),
 		"max_grant":       quorum.MaxGrant.String(),
 		"max_times":       strconv.Itoa(quorum.MaxTimes),
 		"max_order":       quorum.MaxOrder.String(),
@@ -51,8 +51,8 @@ func (a *Governance) limitsText() ([]byte, error) {
 		"council_governs": strconv.FormatBool(a.Council().Governs),
 		"max_certificate": time.Duration(maxCertificate).String(),
 		"limit_settled":   ledger.SettleWithin.String(),
-		"limit_uses":      strconv.Itoa(ledger.ExactUses),
-		"limit_parts":     strconv.Itoa(ledger.UsageParts),
+		"limit_uses":      strconv.Itoa(meter.ExactUses),
+		"limit_parts":     strconv.Itoa(meter.UsageParts),
 		"recent_window":   interlock.RecentWindow.String(),
 		"trip_blocks":     strconv.Itoa(phase.TripBlocks),
 		"trip_window":     phase.TripWindow.String(),

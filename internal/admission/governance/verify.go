@@ -8,7 +8,6 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
-	"interlock/internal/limit"
 	"interlock/internal/quorum"
 )
 
@@ -49,7 +48,7 @@ func (a *Governance) Verify(ctx context.Context, r interlock.Requester, challeng
 		right := core.Matches(c.CodeHash, c.ID, code)
 		_, formed := core.CodeOf(code)
 		v = Verification{}
-		if wait := limit.Wait(attempts, now); wait > 0 {
+		if wait := attempts.Wait(now); wait > 0 {
 			v.Result, v.Reason, v.RetryAfter = core.Limited, "too many wrong answers; none is looked at for a while", wait
 			change := ledger.Change{Version: standing.Version}
 			return change, a.failedAnswer(&change, who, challenge, &v)
@@ -66,8 +65,8 @@ func (a *Governance) Verify(ctx context.Context, r interlock.Requester, challeng
 			return a.passed(standing, c, who, now, &v)
 		}
 		change := ledger.Change{Version: standing.Version}
-		attempts, v.Failed = limit.Fail(attempts, now)
-		v.RetryAfter = limit.Wait(attempts, now)
+		attempts.Attempts, v.Failed = attempts.Fail(now)
+		v.RetryAfter = attempts.Wait(now)
 		change.Writes = ledger.Rows(attempts)
 		if known && c.CodeHash != "" {
 			c.CodeHash = "" // AQL-8.8.2c: a wrong answer burns the code, whatever was wrong with it

@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/ruleset"
 )
 
@@ -33,13 +34,13 @@ type Gauge struct {
 	Back     time.Time
 	Never    bool // all of it is used, and no time gives room again
 
-	window  time.Duration
+	bound   meter.Bound
 	verdict interlock.Verdict // of a limit that has no room
 	now     time.Time
 }
 
 func LimitGauge(l *ruleset.Limit, now time.Time) Gauge {
-	g := Gauge{ID: l.ID, Per: string(l.Per), Measure: string(l.Measure), Currency: l.Currency, Most: l.Most, window: l.Window(),
+	g := Gauge{ID: l.ID, Per: string(l.Per), Measure: string(l.Measure), Currency: l.Currency, Most: l.Most, bound: l.Bound(),
 		now: now, verdict: interlock.Deny}
 	if l.Verdict == interlock.Ask {
 		g.verdict = interlock.Ask
@@ -49,13 +50,13 @@ func LimitGauge(l *ruleset.Limit, now time.Time) Gauge {
 
 func BudgetGauge(b *ruleset.Budget, now time.Time) Gauge {
 	g := Gauge{ID: b.ID, Budget: true, Per: string(b.Per), Measure: string(b.Measure), Currency: b.Currency, Most: b.Most,
-		window: b.Window(), now: now}
+		bound: b.Bound(), now: now}
 	return g.lasting()
 }
 
 func (g Gauge) lasting() Gauge {
-	if g.Within = "in all"; g.window > 0 {
-		g.Within = "in " + InWords(g.window)
+	if g.Within = "in all"; g.bound.Window > 0 {
+		g.Within = "in " + InWords(g.bound.Window)
 	}
 	return g
 }
@@ -72,12 +73,12 @@ func (g Gauge) Key(of []string, monitored bool) string {
 
 // With is the gauge of somebody who has used something.
 func (g Gauge) With(of []string, body ledger.UsageBody) Gauge {
-	g.Of, g.Used = of, body.Used(g.window, g.now)
+	r := g.bound.Read(body.Count, 1, g.now)
+	g.Of, g.Used = of, r.Used
 	b := ruleset.Budget{Most: g.Most}
 	g.Share, g.Step = b.Used(g.Used), b.Step(g.Used).Name
 	if g.Used >= g.Most {
-		g.Back = body.Back(ledger.Spend{Take: 1, Room: g.Most, Window: g.window}, g.now)
-		g.Never = g.Back.IsZero()
+		g.Back, g.Never = r.Back, r.Back.IsZero()
 	}
 	return g
 }

@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/admission/core"
 	"interlock/internal/admission/judging"
+	"interlock/internal/meter"
 	"interlock/internal/ruleset"
 )
 
@@ -85,7 +86,9 @@ func (s SpentBar) Says() string {
 }
 
 // Within is for how long a question counts.
-func (s SpentBar) Within() string { return Gauge{window: s.Window}.lasting().Within }
+func (s SpentBar) Within() string {
+	return Gauge{bound: meter.Bound{Window: s.Window}}.lasting().Within
+}
 
 // Label is the name of the bar.
 func (s SpentBar) Label() string { return s.ID + " for " + inPlain(s.Who()) }

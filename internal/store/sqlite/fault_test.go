@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
@@ -142,7 +143,7 @@ func everything() ledger.Change {
 	c.Writes = ledger.Rows(storagetest.Request("pending").Answered(*storagetest.Yes("pending")), *storagetest.Request("opened"),
 		interlock.AgentRecord{ID: "agent"}, interlock.OperatorRecord{Name: "olga"}, interlock.Suppression{ID: "new"},
 		interlock.Challenge{ID: "challenge", Requester: interlock.Requester{Agent: "agent"}},
-		ledger.AttemptsBody{Agent: "agent", Failed: []time.Time{storagetest.Now}},
+		ledger.AttemptsBody{Agent: "agent", Attempts: meter.Attempts{Failed: []time.Time{storagetest.Now}}},
 		interlock.Pin{Server: "files", Tool: "read", Seen: "sha256:01", Definition: "sha256:01"},
 		ledger.CounterBody{Name: "m", Left: 1}, ledger.Done{Agent: "agent", Run: "new", Steps: 1, Seen: storagetest.Now},
 		ledger.Ending{Agent: "agent", Action: "sha256:aa", Status: interlock.OutcomeFailure, At: storagetest.Now})

@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/phase"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
@@ -38,7 +39,7 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 	}
 	commit(pending, answered, interlock.AgentRecord{ID: "bot", Principal: "ann"}, interlock.OperatorRecord{Name: "olga", Role: "viewer"},
 		interlock.Suppression{ID: "sup", Rule: "x"}, interlock.Challenge{ID: "block", Requester: bot, Kind: interlock.ChallengeBlock},
-		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now}},
+		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Attempts: meter.Attempts{Failed: []time.Time{storagetest.Now}}},
 		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
 		interlock.Grant{ID: "grant", Agent: "bot", Principal: "ann", Times: 2, Left: 2, Expires: storagetest.Now.Add(time.Hour)},
 		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"}, ledger.CounterBody{Name: "n", Left: 3},
@@ -69,7 +70,8 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 	commit(answered.Answered(*storagetest.Yes("answered")), interlock.AgentRecord{ID: "bot", Principal: "ann", Revoked: storagetest.Now},
 		interlock.OperatorRecord{Name: "olga", Role: "viewer", Revoked: storagetest.Now},
 		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:03"},
-		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Failed: []time.Time{storagetest.Now, storagetest.Now}},
+		ledger.AttemptsBody{Agent: "bot", Principal: "ann",
+			Attempts: meter.Attempts{Failed: []time.Time{storagetest.Now, storagetest.Now}}},
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 2, Open: 1, Delegated: 1})
 	return path, func(kind, key string) {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 )
 
 func challenge() *interlock.Challenge {
@@ -32,7 +33,7 @@ func grant(times int) *interlock.Grant {
 }
 
 func failed(n int) *ledger.AttemptsBody {
-	a := &ledger.AttemptsBody{Agent: "agent", Principal: "p", Window: time.Minute}
+	a := &ledger.AttemptsBody{Agent: "agent", Principal: "p", Attempts: meter.Attempts{Window: time.Minute}}
 	for range n {
 		a.Failed = append(a.Failed, Now)
 	}

@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/anomaly"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
 )
@@ -103,11 +104,12 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.FirstUse, ledger.FirstUseKey("clerk", "tool refund"), ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 	}
-	used, _ := ledger.UsageBody{Key: "u"}.With(ledger.Spend{Take: 3, Room: 9, Window: time.Hour}, Now)
-	all = append(all, row(t, ledger.Usage, "u", used), row(t, ledger.Settled, "e", ledger.SettledBody{Event: "e", At: Now}),
+	used, _ := meter.Count{}.Take(3, meter.Bound{Most: 9, Window: time.Hour}, Now)
+	all = append(all, row(t, ledger.Usage, "u", ledger.UsageBody{Key: "u", Count: used}),
+		row(t, ledger.Settled, "e", ledger.SettledBody{Event: "e", At: Now}),
 		row(t, ledger.Profile, "agent:agent", ledger.ProfileBody{Name: "agent:agent", Profile: anomaly.Profile{Last: Now}}))
-	meter := ledger.MeterBody{Agent: "agent", Measure: "tokens", Number: 1, Sums: map[string]int64{"spans": 3}, Counted: 3, At: Now}
-	all = append(all, row(t, ledger.Meter, ledger.MeterKey(&meter), meter),
+	heard := ledger.MeterBody{Agent: "agent", Measure: "tokens", Number: 1, Sums: map[string]int64{"spans": 3}, Counted: 3, At: Now}
+	all = append(all, row(t, ledger.Meter, ledger.MeterKey(&heard), heard),
 		row(t, ledger.Budget, "b", ledger.BudgetBody{Key: "b", Number: 1, Told: map[string]time.Time{"notice": Now}, Within: time.Hour, At: Now}))
 	all = append(all, row(t, ledger.Judged, "sha256:01", ledger.JudgedBody{Key: "sha256:01", Judgments: []interlock.Judgment{{}}, At: Now}),
 		row(t, ledger.Owed, "e", ledger.OwedBody{Event: "e", Class: "write workspace", At: Now, Until: Now}))

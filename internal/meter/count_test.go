@@ -1,4 +1,4 @@
-package ledger_test
+package meter_test
 
 import (
 	"encoding/json"
@@ -10,15 +10,27 @@ import (
 	"pgregory.net/rapid"
 
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 )
 
 const hour = time.Hour
+
+// with takes from a row, and back is when there is room for that.
+func with(u ledger.UsageBody, s ledger.Spend, at time.Time) (ledger.UsageBody, bool) {
+	var ok bool
+	u.Count, ok = u.Take(s.Take, s.Bound(), at)
+	return u, ok
+}
+
+func back(u ledger.UsageBody, s ledger.Spend, at time.Time) time.Time {
+	return s.Bound().Read(u.Count, s.Take, at).Back
+}
 
 // uses takes one after the other, and says which were let through.
 func uses(u ledger.UsageBody, s ledger.Spend, at ...time.Duration) (ledger.UsageBody, []bool) {
 	var fit []bool
 	for _, after := range at {
-		next, ok := u.With(s, now.Add(after))
+		next, ok := with(u, s, noon.Add(after))
 		if fit = append(fit, ok); ok {
 			u = next
 		}
@@ -33,15 +45,15 @@ func TestWindow(t *testing.T) {
 	if diff := cmp.Diff([]bool{true, true, false, false, true, false, true}, fit); diff != "" {
 		t.Error(diff)
 	}
-	at := now.Add(90 * time.Minute)
+	at := noon.Add(90 * time.Minute)
 	if u.Used(hour, at) != 2 || u.Used(2*hour, at) != 2 || u.Used(0, at) != 4 {
 		t.Errorf("used %d within the hour and %d in all", u.Used(hour, at), u.Used(0, at))
 	}
-	if back := u.Back(s, at); !back.Equal(now.Add(2 * hour)) {
-		t.Errorf("there is room again at %v", back)
+	if again := back(u, s, at); !again.Equal(noon.Add(2 * hour)) {
+		t.Errorf("there is room again at %v", again)
 	}
-	if back := u.Back(ledger.Spend{Take: 3, Room: 2, Window: hour}, at); !back.IsZero() {
-		t.Errorf("there is never room for three, and it says %v", back)
+	if again := back(u, ledger.Spend{Take: 3, Room: 2, Window: hour}, at); !again.IsZero() {
+		t.Errorf("there is never room for three, and it says %v", again)
 	}
 }
 
@@ -53,14 +65,14 @@ func TestTotal(t *testing.T) {
 		t.Errorf("%d used; %s", u.Total, diff)
 	}
 	for take, room := range map[int64]int64{math.MaxInt64: math.MaxInt64, 1: 8, 11: 10, 9: 8, -1: 10} {
-		if _, ok := u.With(ledger.Spend{Take: take, Room: room}, now); ok {
+		if _, ok := with(u, ledger.Spend{Take: take, Room: room}, noon); ok {
 			t.Errorf("%d of %d on top of 8", take, room)
 		}
 	}
-	if u, ok := u.With(ledger.Spend{Take: math.MaxInt64 - 8, Room: math.MaxInt64}, now); !ok || u.Total != math.MaxInt64 {
+	if u, ok := with(u, ledger.Spend{Take: math.MaxInt64 - 8, Room: math.MaxInt64}, noon); !ok || u.Total != math.MaxInt64 {
 		t.Errorf("all there is: %d, %v", u.Total, ok)
 	}
-	if !u.Back(s, now).IsZero() {
+	if !back(u, s, noon).IsZero() {
 		t.Error("a total comes back")
 	}
 }
@@ -68,16 +80,17 @@ func TestTotal(t *testing.T) {
 // TestOtherLimit holds that other rules change what there is room for, and not what was used.
 func TestOtherLimit(t *testing.T) {
 	u, _ := uses(ledger.UsageBody{}, ledger.Spend{Take: 5, Room: 5, Window: hour}, 0)
-	if _, ok := u.With(ledger.Spend{Take: 1, Room: 5, Window: hour}, now); ok {
+	if _, ok := with(u, ledger.Spend{Take: 1, Room: 5, Window: hour}, noon); ok {
 		t.Error("there was no room left")
 	}
-	if _, ok := u.With(ledger.Spend{Take: 1, Room: 6, Window: hour}, now); !ok {
+	if _, ok := with(u, ledger.Spend{Take: 1, Room: 6, Window: hour}, noon); !ok {
 		t.Error("a wider limit leaves room")
 	}
-	if _, ok := u.With(ledger.Spend{Take: 1, Room: 4, Window: hour}, now); ok {
+	if _, ok := with(u, ledger.Spend{Take: 1, Room: 4, Window: hour}, noon); ok {
 		t.Error("a narrower limit leaves room")
 	}
-	if u, ok := u.With(ledger.Spend{Take: 1, Room: 1, Window: time.Minute}, now.Add(time.Minute)); !ok || u.Used(hour, now.Add(time.Minute)) != 6 {
+	if u, ok := with(u, ledger.Spend{Take: 1, Room: 1, Window: time.Minute}, noon.Add(time.Minute)); !ok ||
+		u.Used(hour, noon.Add(time.Minute)) != 6 {
 		t.Error("a shorter window forgets what a longer one held")
 	}
 }
@@ -89,7 +102,7 @@ func TestSettling(t *testing.T) {
 		t.Helper()
 		by.Key, by.Window = "k", hour
 		change := ledger.Change{Events: []ledger.Draft{{}}, Writes: ledger.Rows(by)}
-		rows, refusal, err := book.Steps(&change, now, func(kind, key string) (ledger.Row, error) {
+		rows, refusal, err := book.Steps(&change, noon, func(kind, key string) (ledger.Row, error) {
 			if u.Key == "" {
 				return ledger.Row{Kind: kind, Key: key}, nil
 			}
@@ -104,28 +117,28 @@ func TestSettling(t *testing.T) {
 		return rows[0].Value.(ledger.UsageBody)
 	}
 	u, _ := uses(ledger.UsageBody{Key: "k"}, s, 0, time.Minute, 2*time.Minute)
-	at := now.Add(2 * time.Minute)
+	at := noon.Add(2 * time.Minute)
 	for name, tc := range map[string]struct {
 		by   ledger.Settling
 		want int64
 	}{
-		"less":              {ledger.Settling{Decided: now.Add(time.Minute), Taken: 5, Charged: 2}, 12},
-		"nothing":           {ledger.Settling{Decided: now, Taken: 5}, 10},
-		"as much":           {ledger.Settling{Decided: now, Taken: 5, Charged: 5}, 15},
-		"more":              {ledger.Settling{Decided: now, At: at, Taken: 5, Charged: 9}, 19},
-		"no use of then":    {ledger.Settling{Decided: now.Add(time.Second), Taken: 5}, 15},
-		"more than it took": {ledger.Settling{Decided: now, Taken: 50}, 10},
-		"of later":          {ledger.Settling{Decided: now.Add(hour), Taken: 5}, 15},
+		"less":              {ledger.Settling{Decided: noon.Add(time.Minute), Taken: 5, Charged: 2}, 12},
+		"nothing":           {ledger.Settling{Decided: noon, Taken: 5}, 10},
+		"as much":           {ledger.Settling{Decided: noon, Taken: 5, Charged: 5}, 15},
+		"more":              {ledger.Settling{Decided: noon, At: at, Taken: 5, Charged: 9}, 19},
+		"no use of then":    {ledger.Settling{Decided: noon.Add(time.Second), Taken: 5}, 15},
+		"more than it took": {ledger.Settling{Decided: noon, Taken: 50}, 10},
+		"of later":          {ledger.Settling{Decided: noon.Add(hour), Taken: 5}, 15},
 	} {
 		if got := settle(u, tc.by).Used(hour, at); got != tc.want {
 			t.Errorf("%s: %d used, want %d", name, got, tc.want)
 		}
 	}
-	if got := settle(ledger.UsageBody{}, ledger.Settling{Decided: now, Taken: 5}); got.Total != 0 {
+	if got := settle(ledger.UsageBody{}, ledger.Settling{Decided: noon, Taken: 5}); got.Total != 0 {
 		t.Errorf("of nobody: %+v", got)
 	}
 	late, _ := uses(u, s, 2*hour) // what was taken first counts in no window any more
-	if got := settle(late, ledger.Settling{Decided: now, Taken: 5}); got.Total != 15 || got.Used(hour, now.Add(2*hour)) != 5 {
+	if got := settle(late, ledger.Settling{Decided: noon, Taken: 5}); got.Total != 15 || got.Used(hour, noon.Add(2*hour)) != 5 {
 		t.Errorf("settled late: %d in all", got.Total)
 	}
 }
@@ -143,7 +156,7 @@ func TestNeverMoreThanRoom(t *testing.T) {
 		room := rapid.Int64Range(1, 3000).Draw(t, "room")
 		window := time.Duration(rapid.Int64Range(1, int64(2*hour)).Draw(t, "window"))
 		step := rapid.Int64Range(1, int64(window)).Draw(t, "step")
-		clock, latest := now, time.Time{} // the latest time at which anything was used
+		clock, latest := noon, time.Time{} // the latest time at which anything was used
 		u := ledger.UsageBody{Key: "k"}
 		var all []taken
 		for range rapid.IntRange(1, 1500).Draw(t, "spends") {
@@ -159,7 +172,7 @@ func TestNeverMoreThanRoom(t *testing.T) {
 					held += one.n
 				}
 			}
-			next, ok := u.With(ledger.Spend{Take: n, Room: room, Window: window}, clock)
+			next, ok := with(u, ledger.Spend{Take: n, Room: room, Window: window}, clock)
 			if ok && held+n > room {
 				t.Fatalf("%d on top of %d in a window with room for %d", n, held, room)
 			}
@@ -195,8 +208,8 @@ func again(t interface{ Fatal(...any) }, u ledger.UsageBody) (back ledger.UsageB
 func TestManyUses(t *testing.T) {
 	s, u, largest := ledger.Spend{Take: 1, Room: math.MaxInt64, Window: hour}, ledger.UsageBody{Key: "k"}, 0
 	for n := range 20_000 {
-		u, _ = u.With(s, now.Add(time.Duration(n)*time.Second))
-		at := now.Add(time.Duration(n) * time.Second)
+		u, _ = with(u, s, noon.Add(time.Duration(n)*time.Second))
+		at := noon.Add(time.Duration(n) * time.Second)
 		if got, want := u.Used(hour, at), int64(min(n+1, 3600)); got < want || got > want+3600/63+1 {
 			t.Fatalf("after %d uses %d are counted within the hour, of %d", n+1, got, want)
 		}
@@ -209,7 +222,7 @@ func TestManyUses(t *testing.T) {
 	if !u.Coarse || largest > 12_000 || len(text) > 1200 {
 		t.Errorf("coarse %v, %d bytes at most and %d at the end", u.Coarse, largest, len(text))
 	}
-	if u, _ = u.With(s, now.Add(100*hour)); u.Coarse || u.Used(hour, now.Add(100*hour)) != 1 {
+	if u, _ = with(u, s, noon.Add(100*hour)); u.Coarse || u.Used(hour, noon.Add(100*hour)) != 1 {
 		t.Errorf("after a pause it is not exact again: %+v", u)
 	}
 }
@@ -219,7 +232,7 @@ func TestManyUses(t *testing.T) {
 // back goes by the same sums.
 func FuzzUsage(f *testing.F) {
 	u, _ := uses(ledger.UsageBody{Key: "k"}, ledger.Spend{Take: 7, Room: 99, Window: hour}, 0, time.Minute, hour)
-	for _, body := range []ledger.UsageBody{u, {Key: "k", Last: now, Ever: true}} {
+	for _, body := range []ledger.UsageBody{u, {Key: "k", Count: meter.Count{Last: noon, Ever: true}}} {
 		text, err := json.Marshal(body)
 		if err != nil {
 			f.Fatal(err)
@@ -245,7 +258,7 @@ func FuzzUsage(f *testing.F) {
 			most = got
 		}
 		s := ledger.Spend{Take: take, Room: math.MaxInt64, Window: hour}
-		next, ok := u.With(s, at)
+		next, ok := with(u, s, at)
 		if ok != (take >= 0 && u.Total <= math.MaxInt64-take) || ok && next.Total != u.Total+take {
 			t.Fatalf("%d on top of %d: %v, %d", take, u.Total, ok, next.Total)
 		}
@@ -267,12 +280,12 @@ func BenchmarkUsage(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s, u := ledger.Spend{Take: 1, Room: math.MaxInt64, Window: hour}, ledger.UsageBody{Key: "k"}
 			for n := range already {
-				u, _ = u.With(s, now.Add(time.Duration(n)*time.Second))
+				u, _ = with(u, s, noon.Add(time.Duration(n)*time.Second))
 			}
-			at := now.Add(time.Duration(already) * time.Second)
+			at := noon.Add(time.Duration(already) * time.Second)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := u.With(s, at); !ok {
+				if _, ok := with(u, s, at); !ok {
 					b.Fatal("no room")
 				}
 			}

@@ -1,10 +1,10 @@
-package limit_test
+package phase_test
 
 import (
 	"testing"
 
 	"interlock"
-	"interlock/internal/limit"
+	"interlock/internal/phase"
 	"interlock/spec"
 )
 
@@ -18,7 +18,7 @@ func TestTold(t *testing.T) {
 		from  int
 	}{{69, false, 0}, {70, true, 70}, {84, false, 70}, {69, false, 70}, {71, false, 70}, {96, true, 95}, {90, false, 95}, {35, false, 95},
 		{99, false, 95}, {34, false, 0}, {86, true, 85}, {85, false, 85}, {95, true, 95}, {100, false, 95}} {
-		after, tell := (limit.Bands{}).Told(told, interlock.Signal{Kind: interlock.SignalContext, Value: step.value})
+		after, tell := (phase.Bands{}).Told(told, interlock.Signal{Kind: interlock.SignalContext, Value: step.value})
 		if tell != step.tell || after != step.from {
 			t.Errorf("step %d, %d %%: told %v, %d", n, step.value, tell, after)
 		}
@@ -29,8 +29,8 @@ func TestTold(t *testing.T) {
 // TestLevels: each kind has levels, each worse than the one before; of quality and health little is bad.
 func TestLevels(t *testing.T) {
 	for _, kind := range interlock.SignalKinds() {
-		levels := (limit.Bands{}).Levels(kind)
-		if len(levels) == 0 || levels[len(levels)-1].Severity != limit.Critical {
+		levels := (phase.Bands{}).Levels(kind)
+		if len(levels) == 0 || levels[len(levels)-1].Severity != phase.Critical {
 			t.Errorf("%s: %v", kind, levels)
 		}
 		for n := 1; n < len(levels); n++ {
@@ -41,18 +41,18 @@ func TestLevels(t *testing.T) {
 	}
 	for _, test := range []struct {
 		signal interlock.Signal
-		want   limit.Severity
+		want   phase.Severity
 	}{
 		{interlock.Signal{Kind: interlock.SignalQuality, Value: 61}, ""},
-		{interlock.Signal{Kind: interlock.SignalQuality, Value: 60}, limit.Informational},
-		{interlock.Signal{Kind: interlock.SignalQuality, Value: 20}, limit.Critical},
-		{interlock.Signal{Kind: interlock.SignalHealth, Value: 0}, limit.Critical},
+		{interlock.Signal{Kind: interlock.SignalQuality, Value: 60}, phase.Informational},
+		{interlock.Signal{Kind: interlock.SignalQuality, Value: 20}, phase.Critical},
+		{interlock.Signal{Kind: interlock.SignalHealth, Value: 0}, phase.Critical},
 		{interlock.Signal{Kind: interlock.SignalHealth, Value: 100}, ""},
-		{interlock.Signal{Kind: interlock.SignalFraud, Value: 1}, limit.Critical},
+		{interlock.Signal{Kind: interlock.SignalFraud, Value: 1}, phase.Critical},
 		{interlock.Signal{Kind: interlock.SignalDLP, Value: 0}, ""},
 		{interlock.Signal{Kind: "weather", Value: 100}, ""},
 	} {
-		if level, _ := (limit.Bands{}).Reached(test.signal); level.Severity != test.want {
+		if level, _ := (phase.Bands{}).Reached(test.signal); level.Severity != test.want {
 			t.Errorf("%+v: %q", test.signal, level.Severity)
 		}
 	}

@@ -1,4 +1,4 @@
-package limit_test
+package meter_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"interlock"
-	"interlock/internal/limit"
+	"interlock/internal/meter"
 )
 
 func TestAgain(t *testing.T) {
@@ -40,7 +40,7 @@ func TestAgain(t *testing.T) {
 		"changed, outcome not known": {changed(unknown), true, 0, time.Minute, false},
 		"a clock set back":           {failed(1), true, -time.Hour, time.Minute, false},
 	} {
-		if wait, spent := limit.Again(test.f, test.writes, noon.Add(test.after)); wait != test.wait || spent != test.spent {
+		if wait, spent := meter.Again(test.f, test.writes, noon.Add(test.after)); wait != test.wait || spent != test.spent {
 			t.Errorf("%s: wait %v, spent %v; want %v, %v", name, wait, spent, test.wait, test.spent)
 		}
 	}
@@ -54,17 +54,17 @@ func TestAgain(t *testing.T) {
 func TestRepetitionsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		writes := rapid.Bool().Draw(t, "writes")
-		cooldown := limit.CooldownReads
+		cooldown := meter.CooldownReads
 		if writes {
-			cooldown = limit.CooldownWrites
+			cooldown = meter.CooldownWrites
 		}
 		var f interlock.Failures
 		var through []time.Time
 		at := noon
 		for range 200 {
 			at = at.Add(time.Duration(rapid.Int64Range(0, int64(30*time.Second)).Draw(t, "pause")))
-			wait, _ := limit.Again(f, writes, at)
-			if wait < 0 || wait > limit.RetryWindow {
+			wait, _ := meter.Again(f, writes, at)
+			if wait < 0 || wait > meter.RetryWindow {
 				t.Fatalf("wait %v", wait)
 			}
 			if wait > 0 {
@@ -76,8 +76,8 @@ func TestRepetitionsAreBounded(t *testing.T) {
 			if i > 0 && through[i].Sub(through[i-1]) < cooldown {
 				t.Fatalf("two within %v", through[i].Sub(through[i-1]))
 			}
-			if n := i - limit.RetryBudget - 1; n >= 0 && through[i].Sub(through[n]) < limit.RetryWindow {
-				t.Fatalf("%d within %v", limit.RetryBudget+2, through[i].Sub(through[n]))
+			if n := i - meter.RetryBudget - 1; n >= 0 && through[i].Sub(through[n]) < meter.RetryWindow {
+				t.Fatalf("%d within %v", meter.RetryBudget+2, through[i].Sub(through[n]))
 			}
 		}
 	})

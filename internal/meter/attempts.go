@@ -1,10 +1,6 @@
-package limit
+package meter
 
-import (
-	"time"
-
-	"interlock/internal/ledger"
-)
+import "time"
 
 // The bounds on failed answers to challenges (MCP-AQL 8.8.5). Ten guesses at 160 random bits per window find nothing; what
 // the limit keeps out is noise, and an agent that makes its operators issue code after code.
@@ -14,38 +10,35 @@ const (
 	MaxWindow      = 24 * time.Hour   // it doubles no further, and after so long without a failure it is the first one again
 )
 
+// Attempts are failed answers to challenges, as far as they count.
+type Attempts struct {
+	Failed []time.Time   `json:"failed"`         // within the window, oldest first
+	Window time.Duration `json:"window_ns"`      // how long one counts; doubles whenever the limit is reached again
+	Until  time.Time     `json:"until,omitzero"` // no answer is looked at before
+}
+
 // Wait returns how long no answer of this agent is looked at yet; zero lets the next one through.
-func Wait(a ledger.AttemptsBody, now time.Time) time.Duration {
-	if !a.Until.After(now) {
-		return 0
-	}
-	return min(a.Until.Sub(now), MaxWindow) // a clock that was set back must not lock anybody out for ever
+func (a Attempts) Wait(now time.Time) time.Duration {
+	return min(Until(a.Until, now), MaxWindow) // a clock that was set back must not lock anybody out for ever
 }
 
 // Fail returns the attempts with one more failure at now, and how many that makes within the window. It changes nothing it
 // is given.
-func Fail(a ledger.AttemptsBody, now time.Time) (ledger.AttemptsBody, int) {
-	if a.Window < AttemptsWindow || a.Window > MaxWindow || quiet(a, now) {
+func (a Attempts) Fail(now time.Time) (Attempts, int) {
+	if a.Window < AttemptsWindow || a.Window > MaxWindow || a.quiet(now) {
 		a.Window, a.Until = AttemptsWindow, time.Time{}
 	}
-	var failed []time.Time
-	for _, at := range a.Failed {
-		if now.Sub(at) < a.Window { // one that lies in the future counts
-			failed = append(failed, at)
-		}
+	a.Failed = append(Lately(a.Failed, a.Window, now), now)
+	n := len(a.Failed)
+	if n >= FailedAttempts {
+		a.Until, a.Failed = now.Add(a.Window), nil
+		a.Window = Span{AttemptsWindow, MaxWindow}.After(a.Window)
 	}
-	failed = append(failed, now)
-	a.Failed = failed
-	if len(failed) < FailedAttempts {
-		return a, len(failed)
-	}
-	a.Until, a.Failed = now.Add(a.Window), nil
-	a.Window = min(2*a.Window, MaxWindow)
-	return a, len(failed)
+	return a, n
 }
 
 // quiet reports whether nothing has failed for so long that the agent starts anew.
-func quiet(a ledger.AttemptsBody, now time.Time) bool {
+func (a Attempts) quiet(now time.Time) bool {
 	last := a.Until
 	for _, at := range a.Failed {
 		if at.After(last) {
