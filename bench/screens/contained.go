@@ -131,7 +131,7 @@ func (d *day) undo(ctx context.Context) error {
 	d.rollback = runs.RollbackID(order.ID)
 	given, err := d.sign(quorum.OfOrder(order, interlock.Requester{}))
 	if err == nil {
-		_, _, err = d.RollBack(ctx, given)
+		_, err = d.CarryOut(ctx, given)
 	}
 	return err
 }

@@ -111,7 +111,8 @@ func newParser(p *program, rows []commandRow, more ...kong.Option) (*kong.Kong, 
 	options := append(more, kong.Name("interlock"),
 		kong.Description("The safety interlock between an AI agent's intent and the world."),
 		kong.Writers(p.stdout, p.stderr), kong.UsageOnError(), kong.Help(printHelp),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.PostBuild(func(k *kong.Kong) error { described(k.Model.Node); return nil }))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.PostBuild(func(k *kong.Kong) error { described(k.Model.Node); return nil }))
 	for _, row := range rows {
 		var tags []string
 		if row.alias != "" {

@@ -11,8 +11,8 @@ import (
 	"interlock/internal/quorum"
 )
 
-// plainOrders are the commands of a group that give orders of nothing but a subject and a reason: one for each row of [quorum.Verbs]
-// that names a command of the group. What they are called and what help says of them is that row's.
+// plainOrders are the commands of a group that give orders of nothing but a subject and a reason: one for each row of
+// [quorum.Verbs] that names a command of the group. What they are called and what help says of them is that row's.
 type plainOrders struct{ kong.Plugins }
 
 type plainCommand struct {
@@ -43,8 +43,8 @@ func (c plainCommand) Help() string { return c.verb.Command.Detail }
 // Run gives the order.
 func (c *plainCommand) Run(p *program) error {
 	subject := c.Subject
-	if c.verb.Command.Always != "" {
-		subject = c.verb.Command.Always
+	if c.verb.Always != "" {
+		subject = c.verb.Always
 	}
 	return p.plainOrder(c.orderFlags, c.verb.Name, subject, c.Reason, c.JSON)
 }
@@ -59,7 +59,7 @@ func described(node *kong.Node) {
 		return
 	}
 	row := c.verb.Command
-	if row.Always != "" {
+	if c.verb.Always != "" {
 		node.Positional = nil
 	} else {
 		node.Positional[0].Name, node.Positional[0].Help = row.Argument, row.About

@@ -54,9 +54,9 @@ func (p *program) orderPeople(backend *embedded.Backend, who peopleFlags, addres
 
 // passkeyFor reports whether anybody who may give an order has a passkey.
 func passkeyFor(standing ledger.Standing, given quorum.Given) bool {
+	verb, _ := quorum.VerbOf(given.Verb)
 	for _, o := range standing.Operators { // any order: one is enough
-		if o.Revoked.IsZero() && len(o.Passkeys) > 0 && (quorum.Governs(o.Role) ||
-			given.Verb == interlock.VerbChangeOperator && o.Name == given.Subject) {
+		if o.Revoked.IsZero() && len(o.Passkeys) > 0 && verb.Role(o.Role) && (quorum.Governs(o.Role) || o.Name == given.Subject) {
 			return true
 		}
 	}

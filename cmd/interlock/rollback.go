@@ -182,10 +182,7 @@ func (c *rollbackBegin) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if given, err = p.sign(backend, c.orderFlags, given); err != nil {
-		return err
-	}
-	done, ended, err := backend.RollBack(p.ctx, given)
+	given, done, err := p.order(backend, c.orderFlags, given)
 	if err != nil {
 		return err
 	}
@@ -198,12 +195,12 @@ func (c *rollbackBegin) Run(p *program) error {
 			Held  []string      `json:"held"`
 			Ended []string      `json:"runs_ended"`
 			Plan  rollback.Plan `json:"plan"`
-		}{id, done.Events[0], given.Operator, detail.Hold, append([]string{}, ended...), plan})
+		}{id, done.Events[0], given.Operator, detail.Hold, append([]string{}, done.Ended...), plan})
 	}
 	if _, err := fmt.Fprint(p.stdout, planText(&plan)); err != nil {
 		return err
 	}
-	for _, run := range ended {
+	for _, run := range done.Ended {
 		if _, err := fmt.Fprintf(p.stdout, "run %s ended\n", printable(run)); err != nil {
 			return err
 		}

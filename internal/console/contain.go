@@ -3,13 +3,10 @@ package console
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"interlock"
 	"interlock/internal/admission/containment"
-	"interlock/internal/admission/governance"
 	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -82,7 +79,8 @@ func (c *Console) contained(r *http.Request, h ledger.HoldBody) contained {
 	one.Down = &down
 	one.Cause = h.Phase == phase.Emergency && quorum.OfOrder(interlock.Order{Verb: interlock.VerbRootCause}, interlock.Requester{}).
 		MayGive(operator, nil, c.config.Now()) == nil
-	one.Rename = h.Phase == phase.Contingency && down.May(operator.Role) && h.Scope != ledger.HoldAgent && h.Scope != ledger.HoldLayer
+	one.Rename = h.Phase == phase.Contingency && down.May(operator.Role) &&
+		h.Scope != ledger.HoldAgent && h.Scope != ledger.HoldLayer
 	switch {
 	case !down.May(operator.Role):
 		one.Needs = "the step back to phase " + down.To.Title() + " takes an operator with the role " + down.Who()
@@ -113,46 +111,74 @@ func (c *Console) tierOf(r *http.Request, name string) int {
 	return rules.Maso().Tier
 }
 
-// phaseOrder is the detail of an order about a phase or a breaker, and whose freedom it is about. What would not count is refused before
-// anybody signs it, with who may.
-func (c *Console) phaseOrder(r *http.Request, verb interlock.Verb, subject string) (detail string, about interlock.Requester, err error) {
-	name := subject
-	if verb == interlock.VerbTripBreaker || verb == interlock.VerbResetBreaker {
-		name = ledger.HoldName(ledger.HoldBreaker, subject)
+// takeActor reads an order about what a phase is on.
+func takeActor(d *drafting) (string, interlock.Requester, error) {
+	about, _, err := d.actor(d.subject)
+	return "", about, err
+}
+
+// takeBreaker reads an order about a breaker.
+func takeBreaker(d *drafting) (string, interlock.Requester, error) {
+	about, _, err := d.actor(ledger.HoldName(ledger.HoldBreaker, d.subject))
+	return "", about, err
+}
+
+// takePhase reads an order to go to a stricter phase.
+func takePhase(d *drafting) (string, interlock.Requester, error) {
+	about, _, err := d.actor(d.subject)
+	if err != nil {
+		return "", about, err
 	}
+	detail, err := d.phase()
+	return detail.String(), about, err
+}
+
+// takeStepBack reads an order to loosen a phase. What would not count is refused before anybody signs it, with who may.
+func takeStepBack(d *drafting) (string, interlock.Requester, error) {
+	about, standing, err := d.actor(d.subject)
+	if err != nil {
+		return "", about, err
+	}
+	detail, err := d.phase()
+	if err == nil {
+		err = d.c.loosening(d.r, standing, d.subject, detail)
+	}
+	return detail.String(), about, err
+}
+
+// actor finds what a hold on somebody would be on, and whose freedom that is.
+func (d *drafting) actor(name string) (about interlock.Requester, standing ledger.Standing, err error) {
 	scope, whose, ok := ledger.Actors(name)
 	if scope == ledger.HoldBreaker {
 		scope, whose, _ = ledger.Actors(whose)
-	} else if name != subject {
+	} else if name != d.subject {
 		ok = false
 	}
 	if !ok {
-		return "", about, interlock.Errorf(interlock.CodeInvalid, "subject", "name what it is on: agent:NAME, type:NAME, run:NAME, "+
-			"system:all, or layer:gates, judge or people; a breaker is on an agent or a type")
+		return about, standing, interlock.Errorf(interlock.CodeInvalid, "subject", "name what it is on: agent:NAME, type:NAME, "+
+			"run:NAME, system:all, or layer:gates, judge or people; a breaker is on an agent or a type")
 	}
-	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Hold, name), ref(ledger.Agent, whose))
-	if err != nil {
-		return "", about, err
+	if standing, err = d.c.config.Backend.Ground(d.r.Context(), ref(ledger.Hold, name), ref(ledger.Agent, whose)); err != nil {
+		return about, standing, err
 	}
 	if scope == ledger.HoldAgent {
 		about = interlock.Requester{Agent: whose, Principal: standing.Agents[whose].Principal}
 	}
-	if verb != interlock.VerbTightenPhase && verb != interlock.VerbLoosenPhase {
-		return "", about, nil
-	}
-	query := r.URL.Query()
-	to, known := phase.Parse(query.Get("to"))
+	return about, standing, nil
+}
+
+// phase reads the phase that an order names, and who goes on in it.
+func (d *drafting) phase() (detail containment.PhaseDetail, err error) {
+	to, known := phase.Parse(d.query.Get("to"))
 	if !known {
-		return "", about, interlock.Errorf(interlock.CodeInvalid, "to", "name a phase: P, A, C or E")
+		return detail, interlock.Errorf(interlock.CodeInvalid, "to", "name a phase: P, A, C or E")
 	}
-	d := containment.PhaseDetail{To: to, Only: strings.TrimSpace(query.Get("agent")), Proof: strings.TrimSpace(query.Get("proof"))}
-	if strings.ContainsAny(d.Only, " \t\r\n") {
-		return "", about, interlock.Errorf(interlock.CodeInvalid, "agent", "is the name of one agent")
+	detail = containment.PhaseDetail{To: to, Only: strings.TrimSpace(d.query.Get("agent")),
+		Proof: strings.TrimSpace(d.query.Get("proof"))}
+	if strings.ContainsAny(detail.Only, " \t\r\n") {
+		err = interlock.Errorf(interlock.CodeInvalid, "agent", "is the name of one agent")
 	}
-	if verb == interlock.VerbLoosenPhase {
-		err = c.loosening(r, standing, name, d)
-	}
-	return d.String(), about, err
+	return detail, err
 }
 
 // loosening refuses a step back that is none, or that takes another role.
@@ -160,61 +186,17 @@ func (c *Console) loosening(r *http.Request, standing ledger.Standing, name stri
 	holds := standing.Holds()
 	at := slices.IndexFunc(holds, func(h ledger.HoldBody) bool { return h.Name() == name })
 	if at < 0 {
-		return interlock.Errorf(interlock.CodeNotFound, "subject", "%.80s is in phase %s; there is nothing to loosen", name, phase.Primary.Title())
+		return interlock.Errorf(interlock.CodeNotFound, "subject", "%.80s is in phase %s; there is nothing to loosen",
+			name, phase.Primary.Title())
 	}
 	h, operator := holds[at].AsOf(c.config.Now()), c.visitor(r).Operator
 	_, err := containment.StepBack(&h, d, c.tierOf(r, name), operator.Role)
 	return err
 }
 
-// containTitle is the title of an order about phases, breakers, rollbacks or what another team is to order.
-func containTitle(verb interlock.Verb) string {
-	switch verb {
-	case interlock.VerbTightenPhase:
-		return "Move to a stricter phase"
-	case interlock.VerbLoosenPhase:
-		return "Loosen a phase by one step"
-	case interlock.VerbRootCause:
-		return "Name the root cause of an emergency"
-	case interlock.VerbTripBreaker:
-		return "Open a breaker"
-	case interlock.VerbResetBreaker:
-		return "Reset a breaker"
-	case interlock.VerbBeginRollback:
-		return "Begin a rollback"
-	case interlock.VerbTellRollback:
-		return "Say how a step ended"
-	default:
-		return "Say yes for another team's order"
-	}
-}
-
-// containEffect says in a sentence what such an order does.
-func containEffect(order interlock.Order) string {
+// phaseSays says which phase an order names.
+func phaseSays(order quorum.Given) string {
 	letter, _, _ := strings.Cut(order.Detail, " ")
 	to, _ := phase.Parse(letter)
-	switch order.Verb {
-	case interlock.VerbTightenPhase:
-		return "At once " + order.Subject + " goes to phase " + to.Title() + ". Back it goes one step at a time, by people."
-	case interlock.VerbLoosenPhase:
-		return "At once " + order.Subject + " goes back to phase " + to.Title() + ", and what that phase lets pass passes."
-	case interlock.VerbRootCause:
-		return "It is put on record what the emergency of " + order.Subject + " came of. No phase changes by it: another person answers for " +
-			"leaving the emergency."
-	case interlock.VerbTripBreaker:
-		return "Everything of " + order.Subject + " is refused from now on, until somebody resets the breaker."
-	case interlock.VerbResetBreaker:
-		return "An open breaker of " + order.Subject + " lets one action run at a time; one under which enough went well is closed; any other " +
-			"begins anew."
-	case interlock.VerbBeginRollback:
-		return "The agents that the detail names are isolated, what they had asked and been allowed expires, grants that they were given " +
-			"since end, and runs that were delegated downstream end. Every other step is for people. The detail is the digest of the plan " +
-			"that you were shown."
-	case interlock.VerbTellRollback:
-		return "It is put on record how this step ended. Nothing is carried out and nothing permitted by it. The last step that is told ends " +
-			"the rollback."
-	default:
-		return "With it somebody of another team may give the one order that has this digest, within " +
-			strconv.Itoa(int(governance.SecondFor/time.Hour)) + " hours. Know what stands behind the digest before you sign."
-	}
+	return to.Title()
 }

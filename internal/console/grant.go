@@ -91,7 +91,7 @@ func (c *Console) askedBy(r *http.Request, request interlock.ApprovalRequest) ([
 // signGrant gives a grant that was drafted in this session.
 func (c *Console) signGrant(w http.ResponseWriter, r *http.Request) {
 	given, known := c.orders.take(r.PathValue("id"), c.visitor(r).Session.ID)
-	if !known || given.Verb != interlock.VerbGrant {
+	if _, grants := given.Terms.(interlock.Grant); !known || !grants {
 		c.fail(w, r, interlock.Errorf(interlock.CodeExpired, "id",
 			"this grant waits for no signature any more; describe it again"))
 		return
@@ -135,21 +135,11 @@ func (c *Console) suppressions(r *http.Request, rule string) (list []silenced, e
 // draftSuppression shows the order that a form describes, to keep a rule silent somewhere for a while, for its operator to sign.
 func (c *Console) draftSuppression(w http.ResponseWriter, r *http.Request) {
 	s, err := c.suppression(r)
-	var shown drafted
-	given := quorum.OfSuppression(s)
-	if err == nil {
-		shown, err = c.draft(r, given, nil)
-	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	c.render(w, r, http.StatusOK, "order.html", orderTitle(given.Verb), struct {
-		drafted
-		Order  interlock.Order
-		Effect string
-		Own    bool
-	}{shown, given.Order, effect(given), false})
+	c.showOrder(w, r, quorum.OfSuppression(s), nil)
 }
 
 func (c *Console) suppression(r *http.Request) (s interlock.Suppression, err error) {

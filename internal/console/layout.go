@@ -84,7 +84,7 @@ type subpage struct{ Name, Path, Needs string }
 func systemPages() []subpage {
 	return []subpage{{"System", "/system", ""}, {"Phases", "/system/phases", ""}, {"Limits", "/system/limits", ""},
 		{"Judges", "/system/judges", ""}, {"Plans", "/system/plans", ""},
-		{"Rollbacks", "/system/rollbacks", ""}, {"Seeded errors", "/system/probes", "audit"}}
+		{"Rollbacks", "/system/rollbacks", ""}, {"Orders", "/system/orders", "order"}, {"Seeded errors", "/system/probes", "audit"}}
 }
 
 // pageFunctions are what templates may call.

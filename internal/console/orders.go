@@ -13,7 +13,6 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/admission/governance"
 	"interlock/internal/admission/pinning"
-	"interlock/internal/admission/runs"
 	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
@@ -24,8 +23,6 @@ import (
 type Governor interface {
 	// CarryOut carries one out. A fresh code is for whoever signed the order and nobody else.
 	CarryOut(ctx context.Context, given quorum.Given, only ...interlock.Verb) (core.Carried, error)
-	// RollBack carries out one to begin a rollback, and ends the runs that were delegated downstream, which it returns.
-	RollBack(ctx context.Context, given quorum.Given) (core.Carried, []string, error)
 }
 
 // The bounds of orders that were shown and wait for a signature.
@@ -129,149 +126,157 @@ func (c *Console) give(r *http.Request, given quorum.Given) (done core.Carried, 
 	if err == nil {
 		err = c.proved(r, []interlock.Approval{{Method: given.Method, Statement: given.Statement, Signature: given.Signature}})
 	}
-	if err == nil && given.Verb == interlock.VerbBeginRollback {
-		done, _, err = c.config.Backend.RollBack(r.Context(), given)
-	} else if err == nil {
+	if err == nil {
 		done, err = c.config.Backend.CarryOut(r.Context(), given)
 	}
 	return done, err
 }
 
-// rightFor is the right an order takes here.
-func rightFor(verb interlock.Verb) right {
-	switch verb {
-	case interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools,
-		interlock.VerbChangeOperator, interlock.VerbKill, interlock.VerbSuppress, interlock.VerbTightenPhase, interlock.VerbTripBreaker,
-		interlock.VerbResetBreaker, interlock.VerbTellRollback, interlock.VerbSecond:
-		return answering
-	case interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbAddOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys, interlock.VerbAdoptSettings, interlock.VerbReleaseKill, interlock.VerbBeginRollback:
-		return governing
-	case interlock.VerbLoosenPhase, interlock.VerbRootCause:
-		return ordering // by whom is a matter of the phase, and whoever may not is told who may
-	default:
+// rightFor is the right an order takes here: that of the role which gives it with the fewest others; none where it has no form.
+func rightFor(verb quorum.Verb) right {
+	switch {
+	case verb.Form.Title == "":
 		return 0
+	case verb.Role(quorum.RoleOperator):
+		return answering
+	case verb.Role(quorum.RoleCouncil):
+		return ordering // by whom is a matter of what it is about, and whoever may not is told who may
 	}
+	return governing
+}
+
+// mayGive finds the verb of an order that whoever is signed in may give here.
+func (c *Console) mayGive(r *http.Request, name interlock.Verb) (quorum.Verb, error) {
+	verb, _ := quorum.VerbOf(name)
+	switch needs := rightFor(verb); {
+	case needs == 0:
+		return verb, interlock.Errorf(interlock.CodeInvalid, "verb", "there is no such order")
+	case !c.may(r, needs):
+		return verb, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order")
+	}
+	return verb, nil
+}
+
+// ordersPage has a form for each order of a subject and a reason that whoever is signed in may give.
+func (c *Console) ordersPage(w http.ResponseWriter, r *http.Request) {
+	operator, _ := c.operator(r)
+	var list []quorum.Verb
+	for _, verb := range quorum.Verbs() {
+		if verb.Form.Title != "" && verb.Form.Takes == "" && verb.Role(operator.Role) {
+			verb.Form.Effect = strings.ReplaceAll(verb.Form.Effect, "{subject}", "it")
+			list = append(list, verb)
+		}
+	}
+	c.render(w, r, http.StatusOK, "orders.html", "Orders", list)
 }
 
 // draftOrder shows an order as it would be signed.
 func (c *Console) draftOrder(w http.ResponseWriter, r *http.Request) {
 	given, agents, err := c.orderOf(r)
-	var shown drafted
-	if err == nil {
-		shown, err = c.draft(r, given, agents)
-	}
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	shown.Witness = shown.Witness && !ofPeople(given.Verb)
-	c.render(w, r, http.StatusOK, "order.html", orderTitle(given.Verb), struct {
+	c.showOrder(w, r, given, agents)
+}
+
+// showOrder shows an order for its operator to sign, if it would count.
+func (c *Console) showOrder(w http.ResponseWriter, r *http.Request, given quorum.Given, agents map[string]interlock.AgentRecord) {
+	shown, err := c.draft(r, given, agents)
+	if err != nil {
+		c.fail(w, r, err)
+		return
+	}
+	verb, _ := quorum.VerbOf(given.Verb)
+	shown.Witness = shown.Witness && !verb.Own
+	c.render(w, r, http.StatusOK, "order.html", verb.Form.Title, struct {
 		drafted
 		Order  interlock.Order
 		Effect string
 		Own    bool // no session's word is enough
-	}{shown, given.Order, effect(given), ofPeople(given.Verb)})
-}
-
-func orderTitle(verb interlock.Verb) string {
-	switch verb {
-	case interlock.VerbNewCode:
-		return "Issue a new code"
-	case interlock.VerbUnblock:
-		return "Lift a block"
-	case interlock.VerbPromote:
-		return "Raise an agent's trust"
-	case interlock.VerbApproveTool:
-		return "Approve what a server offers"
-	case interlock.VerbQuarantineTool:
-		return "Put into quarantine"
-	case interlock.VerbSignTools:
-		return "Sign for what is in use"
-	case interlock.VerbAddOperator:
-		return "Add an operator"
-	case interlock.VerbChangeOperator:
-		return "Change an operator"
-	case interlock.VerbAddAgent:
-		return "Add an agent"
-	case interlock.VerbRevoke:
-		return "Revoke"
-	case interlock.VerbWeakKeys:
-		return "Keys without a passphrase"
-	case interlock.VerbAdoptSettings:
-		return "The settings"
-	case interlock.VerbKill:
-		return "Stop everything"
-	case interlock.VerbReleaseKill:
-		return "Let everything go on"
-	case interlock.VerbSuppress:
-		return "Keep a rule silent"
-	case interlock.VerbDemote:
-		return "Lower an agent's trust"
-	default:
-		return containTitle(verb)
-	}
+	}{shown, given.Order, effect(verb, given), verb.Own})
 }
 
 // effect says in one sentence what an order does.
-func effect(order quorum.Given) string {
-	switch order.Verb {
-	case interlock.VerbNewCode:
-		return "A fresh code replaces the one in force. It is shown once, on the next page, and goes nowhere else. " +
-			"Give it to the agent's side only if you mean it to go on."
-	case interlock.VerbUnblock:
-		return "The agent may act again at once, without a code."
-	case interlock.VerbPromote:
-		return "The agent is trusted one level further. The reason is recorded as the evidence."
-	case interlock.VerbApproveTool:
-		return "Agents see it and may call it, as far as the rules let them. The detail is the digest of what you " +
-			"were shown: if the server changes it before this counts, it does not count."
-	case interlock.VerbQuarantineTool:
-		return "No agent sees it or can call it any more, from the next call on."
-	case interlock.VerbSignTools:
-		return "It stays in use, by your word from now on instead of its first use. The detail is the digest of what you " +
-			"were shown; what is taken or changes later does not count as signed, and what is in quarantine stays there."
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys:
-		return peopleEffect(order.Order)
-	case interlock.VerbAdoptSettings:
-		return settingsEffect(order)
-	case interlock.VerbKill, interlock.VerbReleaseKill:
-		return killEffect(order)
-	case interlock.VerbSuppress:
-		return "The rule objects no more where the order says, until it expires or is lifted. Everything else that objects still does, " +
-			"and each decision it touches names the order."
-	case interlock.VerbDemote:
-		return "The agent is trusted less, at once."
-	default:
-		return containEffect(order.Order)
+func effect(verb quorum.Verb, order quorum.Given) string {
+	detail := order.Detail
+	if says := taking(verb.Form.Takes).says; says != nil {
+		if detail = says(order); detail != "" && !strings.Contains(verb.Form.Effect, "{detail}") {
+			return detail
+		}
 	}
+	return strings.NewReplacer("{subject}", order.Subject, "{detail}", detail).Replace(verb.Form.Effect)
+}
+
+// A drafting is an order that a query describes, as far as it has been read.
+type drafting struct {
+	c        *Console
+	r        *http.Request
+	query    url.Values
+	subject  string
+	standing ledger.Standing // the challenge, the agent or the tools that the subject names, if it names such
+}
+
+// A taken is what forms of orders take beside a subject and a reason.
+type taken struct {
+	// the order's detail, out of the query that describes the order, and whose freedom it is about
+	read func(d *drafting) (detail string, about interlock.Requester, err error)
+	says func(order quorum.Given) string // the detail in words, for the row's; where that has no place for it, what the order does
+}
+
+// taking finds what forms take of one kind.
+func taking(kind string) taken {
+	return map[string]taken{
+		"":                    {read: func(*drafting) (string, interlock.Requester, error) { return "", interlock.Requester{}, nil }},
+		quorum.TakesChallenge: {read: takeChallenge},
+		quorum.TakesLevel:     {read: takeLevel},
+		quorum.TakesTool:      {read: takeTool},
+		quorum.TakesApproved:  takeSeen(pinning.Approvable),
+		quorum.TakesSigned:    takeSeen(pinning.Signable),
+		quorum.TakesOperator:  {read: takeOperator, says: operatorSays},
+		quorum.TakesAgent:     {read: takeAgent, says: agentSays},
+		quorum.TakesName:      {read: takeName},
+		quorum.TakesWeakKeys:  {read: takeWeakKeys},
+		quorum.TakesSettings:  {read: takeSettings, says: settingsSays},
+		quorum.TakesMode:      {read: takeMode, says: modeSays},
+		quorum.TakesStop:      {read: takeStop},
+		quorum.TakesActor:     {read: takeActor},
+		quorum.TakesBreaker:   {read: takeBreaker},
+		quorum.TakesPhase:     {read: takePhase, says: phaseSays},
+		quorum.TakesStepBack:  {read: takeStepBack, says: phaseSays},
+		quorum.TakesPlan:      {read: takePlan},
+		quorum.TakesStep:      {read: takeStep},
+	}[kind]
 }
 
 // orderOf reads the order a query describes, and returns with it what is known of the agent it is about.
 func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[string]interlock.AgentRecord, err error) {
 	query := r.URL.Query()
-	verb, subject := interlock.Verb(query.Get("verb")), strings.TrimSpace(query.Get("subject"))
+	subject := strings.TrimSpace(query.Get("subject"))
 	if subject == phase.ScopeSystem { // as people call it
 		subject = ledger.HoldName(ledger.HoldSystem, phase.SystemKey)
 	}
-	needs := rightFor(verb)
-	if needs == 0 {
-		return given, nil, interlock.Errorf(interlock.CodeInvalid, "verb", "there is no such order")
+	verb, err := c.mayGive(r, interlock.Verb(query.Get("verb")))
+	take := taking(verb.Form.Takes)
+	switch {
+	case err != nil:
+		return given, nil, err
+	case take.read == nil:
+		return given, nil, interlock.Errorf(interlock.CodeInvalid, "verb", "this order is given on a page of its own")
+	case verb.Always != "" && subject != verb.Always:
+		return given, nil, interlock.Errorf(interlock.CodeInvalid, "subject", "this order is about %s alone", verb.Always)
 	}
-	if !c.may(r, needs) {
-		return given, nil, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order")
+	d := &drafting{c: c, r: r, query: query, subject: subject}
+	if d.standing, err = c.config.Backend.Ground(r.Context(), ref(ledger.Challenge, subject), ref(ledger.Agent, subject),
+		pinning.PinsOf(subject)); err != nil {
+		return given, nil, err
 	}
-	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Challenge, subject), ref(ledger.Agent, subject),
-		pinning.PinsOf(subject))
+	detail, about, err := take.read(d)
 	if err != nil {
 		return given, nil, err
 	}
-	detail, about, err := c.orderDetail(r, standing, verb, subject)
+	standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Agent, about.Agent))
 	if err != nil {
-		return given, nil, err
-	}
-	if standing, err = c.config.Backend.Ground(r.Context(), ref(ledger.Agent, about.Agent)); err != nil {
 		return given, nil, err
 	}
 	id, err := c.newID("ord_")
@@ -284,59 +289,38 @@ func (c *Console) orderOf(r *http.Request) (given quorum.Given, agents map[strin
 	}
 	operator, _ := c.operator(r)
 	now := c.config.Now().UTC().Truncate(time.Microsecond)
-	given = quorum.OfOrder(interlock.Order{ID: id, Verb: verb, Subject: subject, Detail: detail, Reason: reason,
+	given = quorum.OfOrder(interlock.Order{ID: id, Verb: verb.Name, Subject: subject, Detail: detail, Reason: reason,
 		Operator: operator.Name, At: now, Expires: now.Add(orderLife)}, about)
 	given.Aside = query.Get("aside")
 	return given, standing.Agents, nil
 }
 
-// orderDetail is what an order says beside what it is about, from the query that describes it, and whose freedom it is about.
-func (c *Console) orderDetail(r *http.Request, standing ledger.Standing, verb interlock.Verb, subject string) (detail string,
-	about interlock.Requester, err error) {
-	query := r.URL.Query()
-	switch verb {
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys:
-		detail = query.Get("detail")
-		if err := checkPeople(interlock.Order{Verb: verb, Subject: subject, Detail: detail}); err != nil {
-			return "", about, err
-		}
-	case interlock.VerbAdoptSettings:
-		detail = query.Get("detail")
-		if _, err := governance.DeparturesOf(detail, query.Get("aside")); err != nil || subject != governance.SettingsSubject {
-			return "", about, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
-		}
-	case interlock.VerbKill, interlock.VerbReleaseKill:
-		if detail, err = c.killOrder(r, verb, subject); err != nil {
-			return "", about, err
-		}
-	case interlock.VerbTightenPhase, interlock.VerbLoosenPhase, interlock.VerbRootCause, interlock.VerbTripBreaker, interlock.VerbResetBreaker:
-		return c.phaseOrder(r, verb, subject)
-	case interlock.VerbBeginRollback, interlock.VerbTellRollback:
-		return c.rollbackOrder(r, verb, subject)
-	case interlock.VerbSecond:
-		return "", about, nil
-	case interlock.VerbNewCode, interlock.VerbUnblock:
-		challenge, stands := standing.Challenges[subject]
-		if !stands || !challenge.Ended.IsZero() {
-			return "", about, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
-		}
-		about = challenge.Requester
-	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
-		if detail, err = toolOrder(standing, verb, subject, query.Get("seen")); err != nil {
-			return "", about, err
-		}
-	default:
-		agent, known := standing.Agents[subject]
-		if !known || !agent.Revoked.IsZero() {
-			return "", about, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered")
-		}
-		about = interlock.Requester{Agent: agent.ID, Principal: agent.Principal}
-		if detail, err = c.level(query.Get("level"), query.Get("days")); err != nil {
-			return "", about, err
-		}
+// takeSettings reads an order about the settings.
+func takeSettings(d *drafting) (detail string, about interlock.Requester, err error) {
+	detail = d.query.Get("detail")
+	if _, err := governance.DeparturesOf(detail, d.query.Get("aside")); err != nil || d.subject != governance.SettingsSubject {
+		return "", about, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what the settings are to be")
 	}
 	return detail, about, nil
+}
+
+// takeChallenge reads an order about a challenge.
+func takeChallenge(d *drafting) (string, interlock.Requester, error) {
+	challenge, known := d.standing.Challenges[d.subject]
+	if !known || !challenge.Ended.IsZero() {
+		return "", interlock.Requester{}, interlock.Errorf(interlock.CodeNotFound, "subject", "no challenge with this id stands")
+	}
+	return "", challenge.Requester, nil
+}
+
+// takeLevel reads an order about an agent's trust.
+func takeLevel(d *drafting) (detail string, about interlock.Requester, err error) {
+	agent, known := d.standing.Agents[d.subject]
+	if !known || !agent.Revoked.IsZero() {
+		return "", about, interlock.Errorf(interlock.CodeNotFound, "subject", "no agent of this name is registered")
+	}
+	detail, err = d.c.level(d.query.Get("level"), d.query.Get("days"))
+	return detail, interlock.Requester{Agent: agent.ID, Principal: agent.Principal}, err
 }
 
 // reasonOf is the reason that a form or a query gives.
@@ -372,48 +356,27 @@ func (c *Console) giveOrder(w http.ResponseWriter, r *http.Request) {
 			"the page is too old or was used already; begin the order anew"))
 		return
 	}
-	if needs := rightFor(given.Verb); needs == 0 || !c.may(r, needs) {
-		c.fail(w, r, interlock.Errorf(interlock.CodeUnauthorized, "role", "your role may not give this order"))
-		return
+	verb, err := c.mayGive(r, given.Verb)
+	var done core.Carried
+	if err == nil {
+		done, err = c.give(r, given)
 	}
-	done, err := c.give(r, given)
 	if err != nil {
 		c.fail(w, r, err)
 		return
 	}
-	if given.Verb == interlock.VerbNewCode {
+	if done.Code != "" {
 		c.render(w, r, http.StatusOK, "code.html", "New code", done)
 		return
 	}
-	http.Redirect(w, r, afterOrder(given.Order), http.StatusSeeOther)
+	http.Redirect(w, r, afterOrder(verb, given.Order), http.StatusSeeOther)
 }
 
 // afterOrder is the page on which one sees what came of an order.
-func afterOrder(given interlock.Order) string {
-	switch given.Verb {
-	case interlock.VerbPromote, interlock.VerbDemote:
-		return "/trust"
-	case interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools:
-		return "/tools"
-	case interlock.VerbAddOperator, interlock.VerbChangeOperator, interlock.VerbAddAgent, interlock.VerbRevoke,
-		interlock.VerbWeakKeys:
-		return "/agents"
-	case interlock.VerbAdoptSettings, interlock.VerbKill, interlock.VerbReleaseKill:
-		return "/system"
-	case interlock.VerbTightenPhase, interlock.VerbLoosenPhase, interlock.VerbRootCause, interlock.VerbTripBreaker, interlock.VerbResetBreaker:
-		return "/system/phases"
-	case interlock.VerbBeginRollback:
-		return "/system/rollbacks/" + runs.RollbackID(given.ID)
-	case interlock.VerbTellRollback:
-		id, _, _ := strings.Cut(given.Subject, "/")
-		return "/system/rollbacks/" + url.PathEscape(id)
-	case interlock.VerbSecond:
-		return "/grants"
-	case interlock.VerbSuppress:
-		return addressOfRule(given.Subject)
-	default:
-		return "/challenges"
-	}
+func afterOrder(verb quorum.Verb, given interlock.Order) string {
+	whole, _, _ := strings.Cut(given.Subject, "/")
+	return strings.NewReplacer("{id}", strings.TrimPrefix(given.ID, "ord_"), "{subject}", url.PathEscape(given.Subject),
+		"{whole}", url.PathEscape(whole)).Replace(verb.Form.After)
 }
 
 // endGrant revokes a standing grant. It only tightens, so the server's word for the session is enough.

@@ -20,58 +20,58 @@ import (
 // Orders about who there is begin on the command line, which prints the address of the page that shows one: so a person whose
 // only key is a passkey governs as well as one with an SSH key.
 
-// ofPeople reports whether an order is about who there is.
-func ofPeople(verb interlock.Verb) bool {
-	known, _ := quorum.VerbOf(verb)
-	return known.Own
+// takeAgent reads an order to register an agent: in full what would be so, as its address may come from anybody.
+func takeAgent(d *drafting) (detail string, about interlock.Requester, err error) {
+	detail = d.query.Get("detail")
+	if identity.CheckNamed("subject", d.subject) != nil {
+		err = identity.CheckName("subject", d.subject)
+	}
+	if err == nil {
+		_, err = governance.TermsOf[governance.AgentTerms](detail)
+	}
+	return detail, about, err
 }
 
-// checkPeople refuses an order whose detail doesn't say in full what would be so. The address may come from anybody.
-func checkPeople(order interlock.Order) error {
-	if order.Verb == interlock.VerbAddAgent {
-		if err := identity.CheckNamed("subject", order.Subject); err != nil {
-			if err := identity.CheckName("subject", order.Subject); err != nil {
-				return err
-			}
-		}
-		_, err := governance.TermsOf[governance.AgentTerms](order.Detail)
-		return err
+// agentSays says who is registered.
+func agentSays(order quorum.Given) string {
+	terms, _ := governance.TermsOf[governance.AgentTerms](order.Detail) // it was read before it was shown
+	return fmt.Sprintf("The agent %s is registered with the trust %s. Whoever has the token that was printed acts as it.",
+		order.Subject, terms.Trust)
+}
+
+// takeWeakKeys reads an order about keys without a passphrase.
+func takeWeakKeys(d *drafting) (detail string, about interlock.Requester, err error) {
+	detail = d.query.Get("detail")
+	if d.subject != core.WeakKeysSubject || detail != core.WeakKeysMay && detail != core.WeakKeysMayNot {
+		err = interlock.Errorf(interlock.CodeInvalid, "detail", "the order doesn't say whether they may sign")
 	}
-	if order.Verb == interlock.VerbWeakKeys {
-		if order.Subject != core.WeakKeysSubject || order.Detail != core.WeakKeysMay && order.Detail != core.WeakKeysMayNot {
-			return interlock.Errorf(interlock.CodeInvalid, "detail", "the order doesn't say whether they may sign")
-		}
-		return nil
+	return detail, about, err
+}
+
+// takeName reads an order about somebody, who is looked up where it is carried out.
+func takeName(d *drafting) (string, interlock.Requester, error) {
+	return d.query.Get("detail"), interlock.Requester{}, nil
+}
+
+// takeOperator reads an order that adds or changes an operator, as takeAgent reads one about an agent.
+func takeOperator(d *drafting) (detail string, about interlock.Requester, err error) {
+	detail = d.query.Get("detail")
+	if err = identity.CheckName("subject", d.subject); err != nil {
+		return detail, about, err
 	}
-	if order.Verb == interlock.VerbRevoke {
-		return nil // of whoever there is; looked up where it is carried out
-	}
-	if err := identity.CheckName("subject", order.Subject); err != nil {
-		return err
-	}
-	terms, err := governance.TermsOf[governance.OperatorTerms](order.Detail)
+	terms, err := governance.TermsOf[governance.OperatorTerms](detail)
 	if err != nil || terms.SSHKey == "" {
-		return err
+		return detail, about, err
 	}
 	key, err := identity.ParsePublicKey([]byte(terms.SSHKey))
 	if err == nil && key.String() != terms.SSHKey {
 		err = interlock.Errorf(interlock.CodeInvalid, "detail", "the key is not in its plain form")
 	}
-	return err
+	return detail, about, err
 }
 
-// peopleEffect says in one sentence what an order about who there is does.
-func peopleEffect(order interlock.Order) string {
-	switch order.Verb {
-	case interlock.VerbAddAgent:
-		terms, _ := governance.TermsOf[governance.AgentTerms](order.Detail) // it was read before it was shown
-		return fmt.Sprintf("The agent %s is registered with the trust %s. Whoever has the token that was printed acts as it.",
-			order.Subject, terms.Trust)
-	case interlock.VerbWeakKeys:
-		return "Of SSH keys without a passphrase it says: " + order.Detail + ". Anything that runs as their owner's user can use such a key."
-	case interlock.VerbRevoke:
-		return order.Subject + " has no rights here any more, at once. What they approved and nobody has used counts no longer."
-	}
+// operatorSays says what an operator would be from then on.
+func operatorSays(order quorum.Given) string {
 	terms, _ := governance.TermsOf[governance.OperatorTerms](order.Detail)
 	var parts []string
 	if terms.Role != "" {

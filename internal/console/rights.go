@@ -61,6 +61,7 @@ func (c *Console) views() []view {
 		{"GET /tools/show", seeing, c.toolPage},
 		{"GET /grants", seeing, c.grantsPage},
 		{"POST /grants/{id}/end", answering, c.endGrant},
+		{"GET /system/orders", ordering, c.ordersPage},
 		{"GET /orders/new", ordering, c.draftOrder},
 		{"POST /orders/{id}", ordering, c.giveOrder},
 		{"GET /rules", seeing, c.rulesPage},

@@ -16,8 +16,8 @@ import (
 	"interlock/internal/rollback"
 )
 
-// planRollback says as JSON what has to be undone of a compromised agent since a time, or of one event, and of everything downstream:
-// ?agent=NAME&since=2026-03-04T05:06:07Z or ?event=ID. It changes nothing.
+// planRollback says as JSON what has to be undone of a compromised agent since a time, or of one event, and of everything
+// downstream: ?agent=NAME&since=2026-03-04T05:06:07Z or ?event=ID. It changes nothing.
 func (c *Console) planRollback(w http.ResponseWriter, r *http.Request) {
 	seed, err := seedOf(r)
 	if err != nil {
@@ -127,24 +127,26 @@ func (c *Console) rollbackPage(w http.ResponseWriter, r *http.Request) {
 	}{body, steps, !c.may(r, reading)})
 }
 
-// rollbackOrder is the detail of an order to begin a rollback, or to tell how a step of one ended, and whose freedom it is about.
-func (c *Console) rollbackOrder(r *http.Request, verb interlock.Verb, subject string) (detail string, about interlock.Requester, err error) {
-	query := r.URL.Query()
-	if verb == interlock.VerbTellRollback {
-		d := runs.StepDetail{Status: query.Get("status"), Stays: strings.TrimSpace(query.Get("stays"))}
-		if d.Status != ledger.StepDone && d.Status != ledger.StepFailed {
-			return "", about, interlock.Errorf(interlock.CodeInvalid, "status", "say %s or %s", ledger.StepDone, ledger.StepFailed)
-		}
-		return d.String(), about, nil
+// takeStep reads an order to tell how a step of a rollback ended.
+func takeStep(d *drafting) (string, interlock.Requester, error) {
+	detail := runs.StepDetail{Status: d.query.Get("status"), Stays: strings.TrimSpace(d.query.Get("stays"))}
+	if detail.Status != ledger.StepDone && detail.Status != ledger.StepFailed {
+		return "", interlock.Requester{}, interlock.Errorf(interlock.CodeInvalid, "status", "say %s or %s", ledger.StepDone,
+			ledger.StepFailed)
 	}
-	seed, err := runs.SeedOf(subject)
+	return detail.String(), interlock.Requester{}, nil
+}
+
+// takePlan reads an order to begin a rollback: the plan that was shown.
+func takePlan(d *drafting) (detail string, about interlock.Requester, err error) {
+	seed, err := runs.SeedOf(d.subject)
 	var size int64
 	if err == nil {
-		err = indexed(query, "size", &size)
+		err = indexed(d.query, "size", &size)
 	}
 	var plan rollback.Plan
 	if err == nil {
-		plan, err = c.undoing(r, seed, size)
+		plan, err = d.c.undoing(d.r, seed, size)
 	}
 	if err != nil {
 		return "", about, err
@@ -153,16 +155,16 @@ func (c *Console) rollbackOrder(r *http.Request, verb interlock.Verb, subject st
 	if shown.Plan, err = plan.Digest(); err != nil {
 		return "", about, err
 	}
-	if string(shown.Plan) != query.Get("plan") || size == 0 {
+	if string(shown.Plan) != d.query.Get("plan") || size == 0 {
 		return "", about, interlock.Errorf(interlock.CodeConflict, "plan", "this is not the plan that was shown; look at it again")
 	}
 	for _, a := range plan.Agents {
-		if query.Get("hold") != "certain" || a.Sure == dataflow.Certain {
+		if d.query.Get("hold") != "certain" || a.Sure == dataflow.Certain {
 			shown.Hold = append(shown.Hold, a.Agent)
 		}
 	}
 	if seed.Agent != "" {
-		standing, err := c.config.Backend.Ground(r.Context(), ref(ledger.Agent, seed.Agent))
+		standing, err := d.c.config.Backend.Ground(d.r.Context(), ref(ledger.Agent, seed.Agent))
 		if err != nil {
 			return "", about, err
 		}

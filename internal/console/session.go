@@ -209,8 +209,8 @@ func (c *Console) removePasskey(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/sessions", http.StatusSeeOther)
 }
 
-// settingsEffect says what an order about the settings does, with what it binds by digest: whoever signs sees it whole.
-func settingsEffect(order quorum.Given) string {
+// settingsSays says what an order about the settings does, with what it binds by digest: whoever signs sees it whole.
+func settingsSays(order quorum.Given) string {
 	departures, err := governance.DeparturesOf(order.Detail, order.Aside)
 	if err != nil || len(departures) == 0 { // it was read before it was shown
 		return "All settings are the default; weaker ones that are written somewhere have no effect."

@@ -85,39 +85,31 @@ func agentsOf[T any](ctx context.Context, c *Console, list []T, requester func(T
 	return c.config.Backend.Ground(ctx, refs...)
 }
 
-// killOrder is the detail of an order to stop everything or to let it go on: how, or which stop is ended.
-func (c *Console) killOrder(r *http.Request, verb interlock.Verb, subject string) (detail string, err error) {
-	h, any, err := c.config.Backend.Killed(r.Context())
-	switch {
-	case err != nil:
-		return "", err
-	case subject != interlock.KillSubject:
-		return "", interlock.Errorf(interlock.CodeInvalid, "subject", "only everything is stopped")
-	case verb == interlock.VerbKill:
-		mode := ledger.KillMode(r.URL.Query().Get("how"))
-		if mode != ledger.KillHard && mode != ledger.KillGraduated {
-			return "", interlock.Errorf(interlock.CodeInvalid, "how", "stop hard or graduated")
-		}
-		return string(mode), nil
-	case !any:
-		return "", interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is stopped")
+// takeMode reads an order to stop everything: how.
+func takeMode(d *drafting) (string, interlock.Requester, error) {
+	mode := ledger.KillMode(d.query.Get("how"))
+	if mode != ledger.KillHard && mode != ledger.KillGraduated {
+		return "", interlock.Requester{}, interlock.Errorf(interlock.CodeInvalid, "how", "stop hard or graduated")
 	}
-	return containment.KillID(h), nil
+	return string(mode), interlock.Requester{}, nil
 }
 
-// killEffect says what stopping everything, or letting it go on, does.
-func killEffect(order quorum.Given) string {
-	switch {
-	case order.Verb == interlock.VerbReleaseKill:
-		return "Every agent may go on at once, as far as the rules let it."
-	case order.Detail == string(ledger.KillGraduated):
-		return "For 30 seconds nothing new is begun, then for 60 seconds nothing is let through while what is under way may " +
-			"end; then the " +
-			"rest is ended, agents' tokens are refused and every call is halted, until an admin lets everything go on."
+// takeStop reads an order to let everything go on: which stop is ended.
+func takeStop(d *drafting) (detail string, about interlock.Requester, err error) {
+	h, any, err := d.c.config.Backend.Killed(d.r.Context())
+	if err == nil && !any {
+		err = interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is stopped")
 	}
-	return "Every call of every agent is halted at once, in every mode. Agents' tokens are refused, servers behind the gateway " +
-		"and sandboxes " +
-		"are ended. What hooks have let through can't be called back. Only an admin's signed order lets everything go on."
+	return containment.KillID(h), about, err
+}
+
+// modeSays says what stopping everything does where that goes in steps.
+func modeSays(order quorum.Given) string {
+	if order.Detail != string(ledger.KillGraduated) {
+		return ""
+	}
+	return "For 30 seconds nothing new is begun, then for 60 seconds nothing is let through while what is under way may end; " +
+		"then the rest is ended, agents' tokens are refused and every call is halted, until an admin lets everything go on."
 }
 
 // A stopped is what the system's page shows of a stop.

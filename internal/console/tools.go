@@ -191,21 +191,21 @@ func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole
 	return differ, whole, err
 }
 
-// toolOrder is the detail of an order about tools: of an approval, what its giver was shown.
-func toolOrder(standing ledger.Standing, verb interlock.Verb, subject, seen string) (detail string, err error) {
-	if verb == interlock.VerbQuarantineTool {
-		if _, known := pinning.Pinned(standing, subject); !known {
-			return "", interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool")
+// takeTool reads an order about a tool or a server that is known.
+func takeTool(d *drafting) (string, interlock.Requester, error) {
+	if _, known := pinning.Pinned(d.standing, d.subject); !known {
+		return "", interlock.Requester{}, interlock.Errorf(interlock.CodeNotFound, "subject", "nothing is known of this tool")
+	}
+	return "", interlock.Requester{}, nil
+}
+
+// takeSeen reads an order about definitions of tools, which is about what its giver was shown of them.
+func takeSeen(look func(ledger.Standing, string) ([]interlock.Pin, string, error)) taken {
+	return taken{read: func(d *drafting) (string, interlock.Requester, error) {
+		_, detail, err := look(d.standing, d.subject)
+		if err == nil && detail != d.query.Get("seen") {
+			err = interlock.Errorf(interlock.CodeConflict, "seen", "what is listed has changed since the page was made; look again")
 		}
-		return "", nil
-	}
-	look := pinning.Approvable
-	if verb == interlock.VerbSignTools {
-		look = pinning.Signable
-	}
-	_, detail, err = look(standing, subject)
-	if err == nil && detail != seen {
-		err = interlock.Errorf(interlock.CodeConflict, "seen", "what is listed has changed since the page was made; look again")
-	}
-	return detail, err
+		return detail, interlock.Requester{}, err
+	}}
 }

@@ -234,7 +234,7 @@ func (a *Containment) releaseKill(_ context.Context, c *core.PendingOrder) error
 }
 
 // killReleased removes the file of a stop that an order has ended.
-func (a *Containment) killReleased() error {
+func (a *Containment) killReleased(context.Context, *core.PendingOrder) error {
 	if a.Config.Kill == nil {
 		return nil
 	}

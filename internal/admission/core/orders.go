@@ -27,7 +27,7 @@ type OrderHandler struct {
 	// do adds what the order does to the change, with its event
 	Do func(ctx context.Context, c *PendingOrder) error
 	// last does what is left to do once the order is durable; nil: nothing is
-	Last func() error
+	Last func(ctx context.Context, c *PendingOrder) error
 	// after is told that it was tried; nil: nobody has to know
 	After func()
 }
@@ -41,6 +41,7 @@ type Carried struct {
 
 	Request  interlock.ActionRequest   // of orders about requests: what it is now
 	Question interlock.ApprovalRequest // of a vote on a question of an agent's: likewise
+	Ended    []string                  // of [interlock.VerbBeginRollback]: the runs that were delegated downstream and are ended
 }
 
 // PendingOrder is an order that is being carried out.
@@ -84,7 +85,7 @@ func (a *Core) CarryOut(ctx context.Context, given quorum.Given, only ...interlo
 	}
 	c.Done.Receipt = receipt
 	if deed.Last != nil {
-		err = deed.Last()
+		err = deed.Last(ctx, c)
 	}
 	return c.Done, err
 }

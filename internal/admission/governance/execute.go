@@ -191,18 +191,21 @@ func (a *Governance) clearHalt(_ context.Context, c *core.PendingOrder, r *inter
 		auditlog.HoldRecord{Name: h.Name(), Cause: h.Cause, Why: "by request " + r.ID})
 }
 
-// governed are the orders that change the rules or the constants, and what they are as governed actions.
-func governed(given quorum.Given) (interlock.GovernedAction, bool) {
-	switch given.Verb {
-	case interlock.VerbAdoptSettings:
+// governed is what an order that changes the rules, the constants or a halt is as a governed action.
+func governed(given quorum.Given) (action interlock.GovernedAction, is bool) {
+	verb, _ := quorum.VerbOf(given.Verb)
+	action = interlock.GovernedAction{Type: verb.Act, Target: given.Subject}
+	switch verb.Act {
+	case "":
+		return interlock.GovernedAction{}, false
+	case quorum.ActPolicy:
+		action.Params = given.Detail
+	case quorum.ActConstant:
 		digest, err := SettingsDigest(given.Detail, given.Aside)
-		return interlock.GovernedAction{Type: quorum.ActConstant, Target: given.Subject, Params: string(digest)}, err == nil
-	case interlock.VerbAdoptRules, interlock.VerbPromoteRules:
-		return interlock.GovernedAction{Type: quorum.ActPolicy, Target: given.Subject, Params: given.Detail}, true
-	case interlock.VerbClearHold:
-		return interlock.GovernedAction{Type: quorum.ActClearHalt, Target: given.Subject}, true
+		action.Params = string(digest)
+		return action, err == nil
 	}
-	return interlock.GovernedAction{}, false
+	return action, true
 }
 
 // ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where the council governs,

@@ -15,7 +15,6 @@ import (
 	"interlock/internal/dataflow"
 	"interlock/internal/ledger"
 	"interlock/internal/phase"
-	"interlock/internal/quorum"
 	"interlock/internal/rollback"
 	"interlock/internal/strictjson"
 )
@@ -356,26 +355,21 @@ func (a *Runs) tellStep(_ context.Context, c *core.PendingOrder) error {
 	return nil
 }
 
-// RollBack carries out an order to begin a rollback, and ends the runs that were delegated downstream and are open still. Their agents
-// are isolated by then, so one that can't be ended does nothing.
-func (a *Runs) RollBack(ctx context.Context, given quorum.Given) (core.Carried, []string, error) {
-	done, err := a.CarryOut(ctx, given, interlock.VerbBeginRollback)
+// endDownstream ends the runs that were delegated downstream of what is rolled back and are open still. Their agents are isolated
+// by then, so one that can't be ended does nothing.
+func (a *Runs) endDownstream(ctx context.Context, c *core.PendingOrder) error {
+	seed, err := SeedOf(c.Subject)
 	if err != nil {
-		return done, nil, err
+		return err
 	}
-	seed, err := SeedOf(given.Subject)
+	detail, err := readDetail(c.Detail)
 	if err != nil {
-		return done, nil, err
-	}
-	detail, err := readDetail(given.Detail)
-	if err != nil {
-		return done, nil, err
+		return err
 	}
 	plan, err := a.Config.Planner(ctx, seed, detail.Size, a.Active.Load().Rules)
 	if err != nil {
-		return done, nil, err
+		return err
 	}
-	var ended []string
 	for n := range plan.Steps {
 		s := &plan.Steps[n]
 		if s.Undo != rollback.UndoEnd {
@@ -384,22 +378,22 @@ func (a *Runs) RollBack(ctx context.Context, given quorum.Given) (core.Carried, 
 		run, was, err := a.openRun(ctx, s.Gave)
 		if err != nil || !was {
 			if err != nil {
-				return done, ended, err
+				return err
 			}
 			continue
 		}
 		by := interlock.Requester{Agent: s.Agent, Principal: run.Principal}
 		_, _, err = a.endRun(ctx, by, run.ID, interlock.RunEnd{Status: interlock.RunCancelled,
-			Why: "what it was delegated for is rolled back (" + RollbackID(given.ID) + ")"})
+			Why: "what it was delegated for is rolled back (" + RollbackID(c.ID) + ")"})
 		if err == nil {
 			err = a.endBelow(ctx, run)
 		}
 		if err != nil && !isConflict(err) {
-			return done, ended, err
+			return err
 		}
-		ended = append(ended, run.ID)
+		c.Done.Ended = append(c.Done.Ended, run.ID)
 	}
-	return done, ended, nil
+	return nil
 }
 
 // openRun finds a run that is still open.
