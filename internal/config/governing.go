@@ -27,7 +27,7 @@ type Governing struct {
 func (g Governing) Governs() bool { return g.Weaker != "" }
 
 // same reports whether two settings say the same of it.
-func (g Governing) same(a, b Config) bool { return reflect.DeepEqual(g.at(&a), g.at(&b)) }
+func (g Governing) same(a, b *Config) bool { return reflect.DeepEqual(g.at(a), g.at(b)) }
 
 // What makes settings weaker, in the words of the table.
 const (
@@ -255,7 +255,7 @@ func Stricter(base, want Config) (inForce Config, weaker []Governing) {
 			continue
 		}
 		g.join(base, want, &inForce)
-		if !g.same(want, inForce) && !(g.Name == "rules_signed" && want.RulesNeedOrder()) {
+		if !g.same(&want, &inForce) && !(g.Name == "rules_signed" && want.RulesNeedOrder()) {
 			weaker = append(weaker, g)
 		}
 	}
@@ -271,7 +271,7 @@ func Departures(c Config) (map[string]json.RawMessage, error) {
 	}
 	c.Sandbox.Profiles = c.Sandbox.whole()
 	for _, g := range Settings() {
-		if !g.Governs() || g.same(base, c) {
+		if !g.Governs() || g.same(&base, &c) {
 			continue
 		}
 		text, err := json.Marshal(g.at(&c))

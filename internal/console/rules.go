@@ -188,7 +188,10 @@ func hits(h *auditlog.Hits) int {
 	return h.Asked + h.Denied + h.Suppressed
 }
 
-func testsOf(r *ruleset.Rule) int { return len(r.Tests.Block) + len(r.Tests.Ask) + len(r.Tests.Pass) }
+func testsOf(r *ruleset.Rule) int {
+	tests, _ := r.Tests.Read() // those that ship were read when they were put into the program
+	return len(tests.Block) + len(tests.Ask) + len(tests.Pass)
+}
 
 // rulePage shows one rule, runs its tests now, and says how often it objected lately.
 func (c *Console) rulePage(w http.ResponseWriter, r *http.Request) {

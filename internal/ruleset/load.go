@@ -186,6 +186,10 @@ func (p *Profile) Reaches(r interlock.Reach) bool {
 
 // Cases returns the rule's own tests as actions.
 func (t Tests) Cases() ([]TestCase, error) {
+	t, err := t.Read()
+	if err != nil {
+		return nil, err
+	}
 	var out []TestCase
 	for _, list := range []struct {
 		want  string

@@ -1,12 +1,14 @@
 package ruleset
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"time"
 
 	"interlock"
+	"interlock/internal/strictjson"
 )
 
 // A Document is one file of rules. Every part is optional, and at least one is there.
@@ -110,6 +112,32 @@ type Tests struct {
 	Block []json.RawMessage `json:"block,omitempty"` // decided deny or halt, and this rule fires
 	Ask   []json.RawMessage `json:"ask,omitempty"`   // decided ask, and this rule fires
 	Pass  []json.RawMessage `json:"pass,omitempty"`  // this rule does not fire
+
+	written string // of a shipped rule: all of them, not yet read
+}
+
+// Read returns the tests, read.
+func (t Tests) Read() (Tests, error) {
+	if t.written == "" {
+		return t, nil
+	}
+	var read Tests
+	err := strictjson.DecodeTrusted([]byte(t.written), &read)
+	return read, err
+}
+
+// MarshalJSON writes the tests as a rule is printed, read or not.
+func (t Tests) MarshalJSON() ([]byte, error) {
+	type plain Tests
+	read, err := t.Read()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // the rule's encoder does, if it is to
+	err = encoder.Encode(plain(read))
+	return out.Bytes(), err
 }
 
 // A Policy is three lists of globs over tool names and whole executed texts, ignoring case.

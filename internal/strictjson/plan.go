@@ -88,6 +88,9 @@ func (p planner) plan(t reflect.Type) *plan {
 
 // writesItself reports whether a type, or a pointer to it, has a method that writes it.
 func writesItself(t reflect.Type) bool {
+	if t.PkgPath() == "" && t.Kind() != reflect.Struct && t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface {
+		return false // such a type has no methods
+	}
 	return slices.ContainsFunc(selfTypes, reflect.PointerTo(t).Implements)
 }
 
@@ -133,6 +136,7 @@ func (p planner) byKind(t reflect.Type, made *plan) {
 // members are the members of a struct in canonical order, with those of structs embedded in it. ok is false where its tags say
 // what a plan does not know.
 func (p planner) members(t reflect.Type) (fields []planField, ok bool) {
+	fields = make([]planField, 0, t.NumField())
 	if !p.collect(t, nil, &fields) {
 		return nil, false
 	}

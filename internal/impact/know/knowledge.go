@@ -54,7 +54,7 @@ type lazyPaths struct {
 // converted to JSON, by their path below rules/. Other documents are ignored. Descriptions are decoded when first used;
 // Check decodes them all.
 func Parse(files map[string][]byte) (*Knowledge, error) {
-	know := &Knowledge{commands: make(map[string]*entry, 2048), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{},
+	know := &Knowledge{commands: make(map[string]*entry, 4096), paths: &lazyPaths{}, tools: &lazyTools{}, prose: &lazyProse{},
 		code:      &lazyCalls{},
 		languages: map[string]*entryLanguage{}}
 	for _, name := range lex.SortedNames(files) {
