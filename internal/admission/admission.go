@@ -28,7 +28,9 @@ func Evaluate(e *core.Evaluator, c Case, standing ledger.Standing, now time.Time
 
 // Decide is [Evaluator.Evaluate] that leaves in the case what was read for it.
 func Decide(e *core.Evaluator, c *Case, standing ledger.Standing, now time.Time) interlock.Decision {
-	return judgeCase(e, c, analysed(e, c), standing, nil, now).Decision
+	d := pendingDecision{Case: c, analysis: analysed(e, c), begun: standing, now: now}
+	d.judgeBy(e, nil)
+	return d.made.Decision
 }
 
 // analysed says what a case's action would do. Only its view has a say in that, so that one analysis serves every decision
@@ -61,17 +63,17 @@ type evaluation struct {
 	approvals []interlock.ApprovalRequest
 }
 
-// judgeCase decides a case that was analysed, with what looks find of it that need no more than that, and with what others do.
-func judgeCase(e *core.Evaluator, c *Case, analysis impact.Analysis, standing ledger.Standing, others []interlock.Finding,
-	now time.Time) evaluation {
-	d := pendingDecision{Case: c, rules: e.Rules, begun: standing, analysis: analysis, now: now,
-		over: core.HoldsOver(standing, c.Requester, now)}
-	snapshot := snapshotOf(e, c, standing, now)
-	approvals := core.SinceGiven(core.SinceHeld(core.Approved(standing, c.Requester), d.over, c.post.QuarantinedAt(&standing)),
-		c.since)
-	limits := append(findings(looks, &d, true), others...)
-	made := engine.Decide(e.Rules, snapshot, c.Action, analysis, limits, approvals, now)
-	return evaluation{Decision: made, snapshot: snapshot, analysis: analysis, limits: limits, approvals: approvals}
+// judgeBy decides a case that was analysed from what it was begun with, with what looks find of it that need no more than that, and
+// with what others do.
+func (d *pendingDecision) judgeBy(e *core.Evaluator, others []interlock.Finding) {
+	c, standing, over := d.Case, &d.begun, d.over
+	d.rules, d.over = e.Rules, core.HoldsOver(d.begun, c.Requester, d.now)
+	approvals := core.SinceGiven(core.SinceHeld(core.Approved(d.begun, c.Requester), d.over, c.post.QuarantinedAt(standing)), c.since)
+	d.made = evaluation{snapshot: snapshotOf(e, c, d.begun, d.now), analysis: d.analysis, limits: append(findings(looks, d, true), others...),
+		approvals: approvals}
+	d.made.Decision = engine.DecideNamed(e.Rules, d.made.snapshot, c.bases.digest(&d.made.snapshot), c.Action, d.analysis, d.made.limits,
+		approvals, d.now)
+	d.over = over
 }
 
 // snapshotOf holds what a decision about a case reads.

@@ -150,7 +150,7 @@ func failedOf(r interlock.Requester) ledger.Ref {
 
 // failuresOf is what is known of how an action failed that a gateway would carry out; nil where it is no gateway's. who is its
 // requester as the door names it.
-func (a *Admission) failuresOf(p Case, who interlock.Requester, known ledger.FailedBody) *interlock.Failures {
+func (a *Admission) failuresOf(p *Case, who interlock.Requester, known ledger.FailedBody) *interlock.Failures {
 	if p.Upstream == nil {
 		return nil
 	}

@@ -19,14 +19,12 @@ func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, manif
 	if a.Config.Record.Off {
 		return nil
 	}
-	still, moving := auditlog.Split(made.snapshot)
-	base, err := a.blobOf(auditlog.Base{Schema: auditlog.InputsSchema, Program: a.Config.Record.Program,
-		Analyser: a.Config.Record.Analyser, Manifest: manifest, Snapshot: still})
+	base, err := a.blobOf(&made.snapshot, manifest, made.Snapshot)
 	if err != nil {
 		return err
 	}
 	inputs := auditlog.Inputs{Schema: auditlog.InputsSchema, Base: base.Digest, Action: raw, Impacts: made.analysis.Impacts,
-		Spoken: made.analysis.Spoken, Moving: moving, Limits: made.limits, Limited: made.limited}
+		Spoken: made.analysis.Spoken, Moving: auditlog.MovingOf(&made.snapshot), Limits: made.limits, Limited: made.limited}
 	for _, t := range made.analysis.Texts {
 		inputs.Texts = append(inputs.Texts, auditlog.AnalysedText(t))
 	}
@@ -62,21 +60,52 @@ func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, manif
 // bases are those that decisions were made from last, by agent, with the blobs that hold them: most are as the one before.
 type bases [64]atomic.Pointer[encodedBase]
 
+// An encodedBase is one of them, with what is derived from it.
 type encodedBase struct {
-	base auditlog.Base
-	blob ledger.Blob
+	base   auditlog.Base
+	blob   ledger.Blob
+	digest interlock.Digest // of the snapshot, where nothing of it moved; empty: not known
 }
 
-func (a *Admission) blobOf(base auditlog.Base) (ledger.Blob, error) {
-	last := &a.bases[maphash.String(a.executions.seed, base.Snapshot.Agent.ID)%uint64(len(a.bases))]
-	if was := last.Load(); was != nil && was.base.Equal(&base) {
+// baseSeed is of this process.
+var baseSeed = maphash.MakeSeed()
+
+// of is where an agent's last one is.
+func (b *bases) of(agent string) *atomic.Pointer[encodedBase] {
+	return &b[maphash.String(baseSeed, agent)%uint64(len(b))]
+}
+
+// digest is that of a snapshot, if it is as its agent's last one; empty if that is not known.
+func (b *bases) digest(s *interlock.Snapshot) interlock.Digest {
+	if b == nil || auditlog.Moves(s) {
+		return ""
+	}
+	if was := b.of(s.Agent.ID).Load(); was != nil && auditlog.SameBase(&was.base.Snapshot, s) {
+		return was.digest
+	}
+	return ""
+}
+
+// blobOf is the blob of a base: what of a snapshot does not move, and the program.
+func (a *Admission) blobOf(s *interlock.Snapshot, manifest, digest interlock.Digest) (ledger.Blob, error) {
+	if auditlog.Moves(s) {
+		digest = ""
+	}
+	last := a.bases.of(s.Agent.ID)
+	was := last.Load()
+	if was != nil && was.base.Manifest == manifest && auditlog.SameBase(&was.base.Snapshot, s) {
+		if was.digest == "" && digest != "" {
+			last.Store(&encodedBase{was.base, was.blob, digest})
+		}
 		return was.blob, nil
 	}
+	base := auditlog.Base{Schema: auditlog.InputsSchema, Program: a.Config.Record.Program, Analyser: a.Config.Record.Analyser,
+		Manifest: manifest, Snapshot: auditlog.Still(*s)}
 	text, err := base.Text()
 	if err != nil {
 		return ledger.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)
 	}
 	blob := ledger.Blob{Digest: auditlog.BlobDigest(text), Text: text}
-	last.Store(&encodedBase{base, blob})
+	last.Store(&encodedBase{base, blob, digest})
 	return blob, nil
 }

@@ -24,14 +24,14 @@ func (d *pendingDecision) complete(ctx context.Context) (err error) {
 		return err
 	}
 	p.Requester = core.Owned(p.Requester, standing)
-	p.Failed = d.a.failuresOf(*p, d.by, core.Found[ledger.FailedBody](g, failedOf(d.by)))
+	p.Failed = d.a.failuresOf(p, d.by, core.Found[ledger.FailedBody](g, failedOf(d.by)))
 	p.Recent = p.under.Rules.Recent(core.Found[ledger.RecentBody](g, core.Key(ledger.Recent, core.RunOf(d.by))).Actions, d.now)
 	if d.said != nil {
 		d.done = core.Found[ledger.Done](g, executionOf(d.by))
 		p.Loop = loop(d.done, *d.said, p.under.Rules.Loop(core.AgentOf(p.Requester, standing)), p.under.Counters, d.now)
 		pause, _ := core.Verifying(standing, p.Requester, d.now)
 		p.Loop.Verifying = pause.ID // what a door says of that counts for nothing
-		if p.Loop.Paused, p.Loop.Asked, err = d.a.paused(*p, standing, pause, d.now); err != nil {
+		if p.Loop.Paused, p.Loop.Asked, err = d.a.paused(p, standing, pause, d.now); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (d *pendingDecision) complete(ctx context.Context) (err error) {
 
 // recentOf names what the requester's run did a moment ago, where rules ask for it. Actions that name no run have nothing in
 // common, so nothing is remembered of them.
-func recentOf(p Case) []ledger.Ref {
+func recentOf(p *Case) []ledger.Ref {
 	if p.Requester.Run == "" || !p.under.Rules.Recalls() {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (d *pendingDecision) contextFindings() []interlock.Finding {
 //
 // A request that wants a code pauses by its challenge, which ends with its code's few minutes; waiting is that challenge, where
 // there is one.
-func (a *Admission) paused(p Case, standing ledger.Standing, waiting interlock.Challenge,
+func (a *Admission) paused(p *Case, standing ledger.Standing, waiting interlock.Challenge,
 	now time.Time) (other, own string, err error) {
 	if p.Loop.Execution == "" {
 		return "", "", nil // beginning and ending executions is no step

@@ -11,14 +11,14 @@ import (
 // left reports whether the question a decision asks is left to Interlock's own gateway, which judges the same call by the same
 // rules: only where nothing asks but what looks at the action itself, and it would without what this run did before,
 // of which the gateway knows nothing.
-func (a *Admission) left(p Case, standing ledger.Standing, d interlock.Decision, now time.Time) bool {
+func (a *Admission) left(p *Case, standing ledger.Standing, d interlock.Decision, now time.Time) bool {
 	told := p.Handover == interlock.HandoverGateway && d.Answer == interlock.Ask
 	if !told && p.Handover != interlock.HandoverUnsure || !asks(d) {
 		return false
 	}
 	asking := askedBy(d)
 	if len(p.Recent) > 0 {
-		first := p
+		first := *p
 		first.Recent = nil
 		alone := askedBy(Evaluate(&p.under.Evaluator, first, standing, now))
 		for rule := range asking {

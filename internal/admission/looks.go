@@ -68,7 +68,7 @@ func findings(of []look, d *pendingDecision, tried bool) (found []interlock.Find
 
 // alsoRead names what a decision reads besides its requester's part: what is known of the tool and of how the agent's calls have
 // failed, and an approval that is said to go on counting.
-func alsoRead(p Case) (refs []ledger.Ref) {
+func alsoRead(p *Case) (refs []ledger.Ref) {
 	if p.Upstream != nil {
 		refs = append(refs, core.Key(ledger.Pin, ledger.PinKey(p.Upstream.Server, p.Upstream.Tool)), failedOf(p.Requester))
 	}

@@ -65,7 +65,7 @@ func (a *Admission) deliver(ctx context.Context, by interlock.Requester, p *mess
 	if err != nil {
 		return interlock.MessageAnswer{}, err
 	}
-	answer := a.propose(ctx, Case{post: p, Proposal: interlock.Proposal{Requester: by, Door: "messages",
+	answer := a.propose(ctx, &Case{post: p, Proposal: interlock.Proposal{Requester: by, Door: "messages",
 		Action: interlock.Action{Kind: interlock.KindTool, Tool: tool, Arguments: text}}})
 	out := interlock.MessageAnswer{Answer: answer, Violation: p.Wrong}
 	out.Repeated = out.Repeated || p.Again

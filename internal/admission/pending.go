@@ -137,7 +137,7 @@ func (d *pendingDecision) impacts() []interlock.Impact {
 
 // judge decides with what looks find, and with what is found besides.
 func (d *pendingDecision) judge(besides ...interlock.Finding) {
-	d.made = judgeCase(&d.under.Evaluator, d.Case, d.analysis, d.begun, append(findings(looks, d, false), besides...), d.now)
+	d.judgeBy(&d.under.Evaluator, append(findings(looks, d, false), besides...))
 }
 
 // decide decides, and decides again without an approval whose signature does not hold: the store is read by whoever can write its

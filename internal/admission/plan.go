@@ -235,7 +235,9 @@ func planStep(p *runs.Planning, s interlock.PlannedStep, recent []interlock.Past
 	c.judging.Said = runs.EachJudged
 	c.stop, _ = p.Containment.KilledIn(&p.Standing, p.Now)
 	analysis := analysed(&p.Under.Evaluator, &c)
-	d = judgeCase(&p.Under.Evaluator, &c, analysis, p.Standing, nil, p.Now).Decision
+	made := pendingDecision{Case: &c, analysis: analysis, begun: p.Standing, now: p.Now}
+	made.judgeBy(&p.Under.Evaluator, nil)
+	d = made.made.Decision
 	view = interlock.StepView{Action: d.Action, Says: p.Short(s.Action), Verdict: d.Verdict, Reversibility: runs.Undone(analysis)}
 	if f := d.Decisive(); f != nil {
 		view.Rule, view.Reason = f.Rule, p.Redact(f.Reason)

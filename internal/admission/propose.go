@@ -23,10 +23,10 @@ func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock
 
 // ProposeBy is [Admission.Propose] for a door, which says beside the proposal what it can do and what only it knows.
 func (a *Admission) ProposeBy(ctx context.Context, way Way, proposed interlock.Proposal) (answer interlock.Answer) {
-	return a.propose(ctx, Case{Proposal: proposed, Way: way})
+	return a.propose(ctx, &Case{Proposal: proposed, Way: way})
 }
 
-func (a *Admission) propose(ctx context.Context, p Case) (answer interlock.Answer) {
+func (a *Admission) propose(ctx context.Context, p *Case) (answer interlock.Answer) {
 	began := a.Config.Now()
 	defer a.Observed(&p.Proposal, &answer)()
 	defer func() { a.Pulse.Beat(a.Config.Now().Sub(began)) }()
@@ -61,7 +61,7 @@ func (a *Admission) propose(ctx context.Context, p Case) (answer interlock.Answe
 }
 
 // validate refuses proposals that are not actions before anything is analysed.
-func validate(p Case) error {
+func validate(p *Case) error {
 	switch {
 	case !p.Action.Kind.Valid():
 		return interlock.Errorf(interlock.CodeInvalid, "/action/kind", "is not known; name one of %v", interlock.Kinds())
@@ -86,9 +86,10 @@ var errUnsure = errors.New("the door has to make sure first where this goes")
 
 // decide makes a decision and commits it with what follows from it, again if what it was made from moved meanwhile. fresh is the
 // challenge it has opened, if any.
-func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer, fresh *core.Issued, err error) {
-	d := &pendingDecision{Case: &p, a: a, ctx: ctx, by: p.Requester, said: p.Loop,
+func (a *Admission) decide(ctx context.Context, p *Case) (answer interlock.Answer, fresh *core.Issued, err error) {
+	d := &pendingDecision{Case: p, a: a, ctx: ctx, by: p.Requester, said: p.Loop,
 		also: slices.Concat(alsoRead(p), recentOf(p), p.post.Refs())}
+	defer func() { p.Requester = d.by }() // and not as its agent's record says
 	if d.said != nil {
 		execution := executionOf(d.by)
 		d.also = append(d.also, execution)
@@ -96,17 +97,17 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 		steps.Lock()
 		defer steps.Unlock()
 	}
-	p.View.Written, p.View.Fetched = nil, nil // what a door says of it counts for nothing
-	if d.read, err = a.analysedInTurn(ctx, &p); err != nil {
+	p.bases, p.View.Written, p.View.Fetched = &a.bases, nil, nil // what a door says of it counts for nothing
+	if d.read, err = a.analysedInTurn(ctx, p); err != nil {
 		return interlock.Answer{}, nil, err
 	}
-	d.shown.Action = a.Redacted(p.Proposal).Action
+	d.shown.Action = a.RedactedAction(p.Action)
 	var heard []ledger.Ref
-	d.question, heard = a.remembered(&p, d.read)
+	d.question, heard = a.remembered(p, d.read)
 	d.also = append(d.also, heard...)
 	receipt, err := a.CommitOn(ctx, true, d.load, d.collect)
 	for moved := false; ; {
-		if moved = p.objects(err) || a.healed(ctx, &p, err); !moved && !a.Consult(ctx, p.Requester, &p.judging, err) {
+		if moved = p.objects(err) || a.healed(ctx, p, err); !moved && !a.Consult(ctx, p.Requester, &p.judging, err) {
 			break
 		}
 		receipt, err = a.CommitOn(ctx, !moved, d.load, d.collect) // after asking a judge mostly nothing has
@@ -117,18 +118,19 @@ func (a *Admission) decide(ctx context.Context, p Case) (answer interlock.Answer
 	if err != nil {
 		return interlock.Answer{}, nil, err
 	}
-	if err := a.capped(ctx, &p, d.answer.Decision); err != nil {
+	if err := a.capped(ctx, p, d.answer.Decision); err != nil {
 		return interlock.Answer{}, nil, err
 	}
 	answer = d.answer
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
-	a.warn(ctx, &p, receipt.Left, d.now)
+	a.warn(ctx, p, receipt.Left, d.now)
 	a.Owing.Look(&p.judging)
-	a.pauseOver(ctx, &p, d.now)
-	a.overseeSoon(ctx, &p, d.now)
+	a.pauseOver(ctx, p, d.now)
+	a.overseeSoon(ctx, p, d.now)
 	answer.Always = inAdvance(answer.Request, answer.Decision, p.Action)
-	a.shadow.beside(shadowed{proposal: p.Proposal, under: p.under, made: d.made, at: d.now, event: answer.Event,
-		index: answer.Index})
+	if a.shadow != nil {
+		a.shadow.beside(shadowed{proposal: p.Proposal, under: p.under, made: d.made, at: d.now, event: answer.Event, index: answer.Index})
+	}
 	return answer, d.fresh, nil
 }
 
@@ -168,7 +170,7 @@ func (d *pendingDecision) collect(ledger.Standing) (ledger.Change, error) {
 	d.shown = p.Proposal
 	d.shown.Action = action
 	d.change = ledger.Change{Version: d.standing.Version}
-	if left := a.left(*p, d.standing, made, d.now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
+	if left := a.left(p, d.standing, made, d.now); left || len(p.takes()) > 0 && p.Handover == interlock.HandoverUnsure {
 		if d.answer.Unsure = p.Handover == interlock.HandoverUnsure; d.answer.Unsure {
 			return ledger.Change{}, errUnsure
 		}
@@ -185,7 +187,7 @@ func (d *pendingDecision) collect(ledger.Standing) (ledger.Change, error) {
 		}
 	}
 	if asks(made) && !d.answer.Gateway {
-		id, opened, err := a.request(*p, d.shown, d.standing, made, d.now)
+		id, opened, err := a.request(p, d.shown, d.standing, made, d.now)
 		if err != nil {
 			return d.change, err
 		}
@@ -264,7 +266,7 @@ func events(p interlock.Proposal) []string {
 }
 
 // request finds the pending request for exactly this question or makes a new one.
-func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.Standing, d interlock.Decision,
+func (a *Admission) request(p *Case, shown interlock.Proposal, standing ledger.Standing, d interlock.Decision,
 	now time.Time) (string, *interlock.ApprovalRequest, error) {
 	if id := joined(p.Requester, standing, d, now); id != "" || p.Loop != nil && p.Loop.Verifying != "" {
 		return id, nil, nil // a paused agent opens no further questions
@@ -279,7 +281,7 @@ func (a *Admission) request(p Case, shown interlock.Proposal, standing ledger.St
 	}
 	request := interlock.ApprovalRequest{ID: "apr_" + id, Action: d.Action, Ruleset: d.Ruleset, Requester: p.Requester,
 		Nonce: nonce, Created: now, Expires: now.Add(a.Config.ApprovalTTL), Display: core.Display(shown.Action),
-		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(&p, d), FirstUse: p.first.of,
+		Obligations: d.Obligations, Status: interlock.RequestPending, Harness: asksItsUser(p, d), FirstUse: p.first.of,
 		Judged: p.judging.Said}
 	if within, level, timed := containment.ReviewOf(p.under, d); timed {
 		request.Expires, request.Review = now.Add(within), level

@@ -38,7 +38,7 @@ func anywhere(p interlock.Proposal) interlock.Digest {
 
 // repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the
 // same id and content. An answer that a human may have changed meanwhile is not repeated.
-func (a *Admission) repeated(ctx context.Context, p Case) (interlock.Answer, bool) {
+func (a *Admission) repeated(ctx context.Context, p *Case) (interlock.Answer, bool) {
 	if p.Requester.Call == "" && p.Event == "" || p.Unseen {
 		return interlock.Answer{}, false
 	}

@@ -49,6 +49,7 @@ type Case struct {
 	Failed *interlock.Failures    // how the same action of the same agent failed lately, where a gateway carries it out
 	Origin *interlock.Origin      // where its values come from; nil: nothing was heard
 	under  *core.ActiveRules      // what admission decides it with
+	bases  *bases                 // what decisions were made from last; nil: it is only tried
 	gone   <-chan struct{}        // closed when nobody waits for it any more; nil: somebody always does
 	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 

@@ -24,15 +24,15 @@ func (a *Admission) Weigh(ctx context.Context, way Way, proposed interlock.Propo
 	if p.under, err = a.InForce(ctx); err != nil {
 		return interlock.Answer{}, false
 	}
-	if a.Config.Mode == interlock.Enforcing || len(a.Config.Judges) > 0 || p.Loop != nil || validate(p) != nil {
+	if a.Config.Mode == interlock.Enforcing || len(a.Config.Judges) > 0 || p.Loop != nil || validate(&p) != nil {
 		return interlock.Answer{}, false
 	}
-	ground, err := a.GroundOf(ctx, a.Config.Store.Recall, p.Requester, append(alsoRead(p), recentOf(p)...)...)
+	ground, err := a.GroundOf(ctx, a.Config.Store.Recall, p.Requester, append(alsoRead(&p), recentOf(&p)...)...)
 	standing, now := ground.Standing, a.Config.Now().UTC().Truncate(time.Microsecond)
 	if err != nil || core.InOffice(p.Requester, standing, now) != nil {
 		return interlock.Answer{}, false
 	}
-	p.Failed = a.failuresOf(p, p.Requester, core.Found[ledger.FailedBody](&ground, failedOf(p.Requester)))
+	p.Failed = a.failuresOf(&p, p.Requester, core.Found[ledger.FailedBody](&ground, failedOf(p.Requester)))
 	p.Requester = core.Owned(p.Requester, standing)
 	p.Recent = p.under.Rules.Recent(core.Found[ledger.RecentBody](&ground, core.Key(ledger.Recent, core.RunOf(p.Requester))).Actions,
 		now)

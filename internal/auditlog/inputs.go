@@ -93,22 +93,30 @@ func (i *Inputs) Text() ([]byte, error) { return strictjson.Marshal(i) }
 // Text is the canonical text of the base, which its digest is over.
 func (b *Base) Text() ([]byte, error) { return strictjson.Marshal(b) }
 
-// Equal reports whether two bases have the same text. It may say no of such as do: of what few have it does not look at.
-func (b *Base) Equal(other *Base) bool {
-	s, o := &b.Snapshot, &other.Snapshot
+// SameBase reports whether what does not move of two snapshots has the same text. It may say no of such as do: of what few have it does
+// not look at.
+func SameBase(s, o *interlock.Snapshot) bool {
 	few := func(s *interlock.Snapshot) bool { return len(s.Danger)+len(s.Grants)+len(s.Suppressions) > 0 }
-	a, c := s.Agent, o.Agent
-	return b.Schema == other.Schema && b.Program == other.Program && b.Analyser == other.Analyser && b.Manifest == other.Manifest &&
-		!few(s) && !few(o) && s.Version == o.Version && s.Mode == o.Mode && s.Profile == o.Profile && s.Attended == o.Attended &&
+	same := func(a, b []string) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }
+	a, c := &s.Agent, &o.Agent
+	return !few(s) && !few(o) && s.Version == o.Version && s.Mode == o.Mode && s.Profile == o.Profile && s.Attended == o.Attended &&
 		s.Sandboxed == o.Sandboxed && a.ID == c.ID && a.Type == c.Type && a.Principal == c.Principal && a.Trust == c.Trust &&
-		a.Until == c.Until && slices.Equal(a.Allow, c.Allow) && a.Observer == c.Observer && a.TokenHash == c.TokenHash &&
+		a.Until == c.Until && same(a.Allow, c.Allow) && a.Observer == c.Observer && a.TokenHash == c.TokenHash &&
 		a.Created == c.Created && a.Revoked == c.Revoked && s.View.Home == o.View.Home && s.View.Workspace == o.View.Workspace &&
-		s.View.User == o.View.User && slices.Equal(s.View.Self, o.View.Self) && slices.Equal(s.View.Endpoints, o.View.Endpoints) &&
-		slices.Equal(s.View.Production, o.View.Production) && slices.Equal(s.View.Staging, o.View.Staging)
+		s.View.User == o.View.User && same(s.View.Self, o.View.Self) && same(s.View.Endpoints, o.View.Endpoints) &&
+		same(s.View.Production, o.View.Production) && same(s.View.Staging, o.View.Staging)
 }
 
-// Split takes from a snapshot what moves. What is left is the base's; texts of files are named by digest.
-func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
+// Moves reports whether a snapshot has anything that moves, and so more than its base.
+func Moves(s *interlock.Snapshot) bool {
+	v := &s.View
+	return len(s.Recent)+len(s.Judgments)+len(s.Authors) > 0 || s.Recent != nil || !s.Taken.IsZero() || s.Block != "" || s.Loop != nil ||
+		s.Upstream != nil || s.Failed != nil || s.Origin != nil || s.Pin != nil || s.Run != nil || v.Links != nil || v.Scripts != nil ||
+		v.Work != nil || v.Written != nil || v.Fetched != nil || v.Annotations != nil
+}
+
+// MovingOf is what moves of a snapshot; [Still] is the rest, which is the base's. Texts of files are named by digest.
+func MovingOf(s *interlock.Snapshot) Moving {
 	m := Moving{Recent: s.Recent, Taken: !s.Taken.IsZero(), Block: s.Block, Loop: s.Loop, Upstream: s.Upstream,
 		Failed: s.Failed, Origin: s.Origin, Pin: s.Pin, Run: s.Run, Judgments: s.Judgments,
 		Authors: s.Authors, Links: s.View.Links, Work: s.View.Work, Written: s.View.Written,
@@ -119,13 +127,18 @@ func Split(s interlock.Snapshot) (interlock.Snapshot, Moving) {
 			m.Scripts[name] = BlobDigest([]byte(text))
 		}
 	}
+	return m
+}
+
+// Still is a snapshot without what moves.
+func Still(s interlock.Snapshot) interlock.Snapshot {
 	s.Recent, s.Taken, s.Block, s.Loop, s.Upstream = nil, time.Time{}, "", nil, nil
 	s.Failed, s.Origin, s.Pin, s.Run, s.Judgments, s.Authors = nil, nil, nil, nil, nil, nil
 	s.View.Links, s.View.Scripts, s.View.Work, s.View.Written, s.View.Fetched, s.View.Annotations = nil, nil, nil, nil, nil, nil
-	return s, m
+	return s
 }
 
-// Join undoes [Split]. at is when the decision was made; texts returns the text of a file by the digest that names it.
+// Join undoes [MovingOf] and [Still]. at is when the decision was made; texts returns the text of a file by the digest that names it.
 func Join(base interlock.Snapshot, m Moving, at time.Time,
 	texts func(interlock.Digest) (string, error)) (interlock.Snapshot, error) {
 	s := base

@@ -30,11 +30,22 @@ import (
 // approval have entered it. Decide never fails: what it can't make sense of is denied, at layer 1, with a reason.
 func Decide(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis,
 	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
-	return decide(gate.Gates(), gate.Gates(), rules, snapshot, action, analysis, findings, approvals, now)
+	return decide(gate.Gates(), gate.Gates(), "", rules, snapshot, action, analysis, findings, approvals, now)
+}
+
+// DecideNamed is Decide where the snapshot's digest is known; empty: it is not.
+func DecideNamed(rules *ruleset.Ruleset, snapshot interlock.Snapshot, digest interlock.Digest, action interlock.Action,
+	analysis impact.Analysis, findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
+	return decide(gate.Gates(), gate.Gates(), digest, rules, snapshot, action, analysis, findings, approvals, now)
+}
+
+// named is the digest of a snapshot.
+func named(snapshot interlock.Snapshot) (interlock.Digest, error) {
+	return strictjson.SnapshotDigest(&snapshot)
 }
 
 // decide is Decide under a table of gates, whose checks are made in the order of another.
-func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+func decide(gates, checks gate.Table, digest interlock.Digest, rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis,
 	findings []interlock.Finding, approvals []interlock.ApprovalRequest, now time.Time) interlock.Decision {
 	d := interlock.Decision{Mode: snapshot.Mode, Profile: snapshot.Profile, Impacts: []interlock.Impact{},
@@ -49,7 +60,9 @@ func decide(gates, checks gate.Table, rules *ruleset.Ruleset, snapshot interlock
 	if d.Action, err = strictjson.ActionDigest(action); err != nil {
 		failed = append(failed, refusal("action", "the action has no canonical form; send valid UTF-8 and valid JSON"))
 	}
-	if d.Snapshot, err = strictjson.SnapshotDigest(&snapshot); err != nil {
+	if d.Snapshot = digest; digest != "" {
+		// nothing of it has changed since it was hashed
+	} else if d.Snapshot, err = named(snapshot); err != nil {
 		failed = append(failed, refusal("snapshot", "the snapshot has no canonical form"))
 	}
 	if !action.Kind.Valid() {

@@ -124,7 +124,7 @@ func TestOrderOfGatesChangesNothing(t *testing.T) {
 		q := drawQuestion(t)
 		want := q.decide()
 		shuffled := rapid.Permutation(gate.Gates()).Draw(t, "gates")
-		got := decide(gate.Gates(), shuffled, q.rules, q.snapshot, q.action, q.analysis, q.findings, q.approvals, q.now)
+		got := decide(gate.Gates(), shuffled, "", q.rules, q.snapshot, q.action, q.analysis, q.findings, q.approvals, q.now)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
 		}

@@ -33,7 +33,7 @@ func decideBy(t *testing.T, table gate.Table, edit func(*interlock.Snapshot, *in
 	if edit != nil {
 		edit(&snapshot, &action)
 	}
-	return decide(table, table, teamRules(t), snapshot, action, analyser(t).Analyse(snapshot.View, action), nil, nil, noon)
+	return decide(table, table, "", teamRules(t), snapshot, action, analyser(t).Analyse(snapshot.View, action), nil, nil, noon)
 }
 
 // TestAGateIsItsRow: a gate that is added to the table is named, told, suppressed and put at its tier as its row says.

@@ -136,12 +136,18 @@ func (a *Core) recorded(ctx context.Context, kind interlock.EventType, r interlo
 
 // Redacted returns the proposal as it may be recorded and shown: the same action with its secrets replaced.
 func (a *Core) Redacted(p interlock.Proposal) interlock.Proposal {
-	p.Action.Input = a.Redact(p.Action.Input)
-	p.Action.Hint = a.Redact(p.Action.Hint)
-	if len(p.Action.Arguments) > 0 {
-		p.Action.Arguments = a.RedactedArguments(p.Action.Arguments)
-	}
+	p.Action = a.RedactedAction(p.Action)
 	return p
+}
+
+// RedactedAction is an action as it may be recorded and shown.
+func (a *Core) RedactedAction(action interlock.Action) interlock.Action {
+	action.Input = a.Redact(action.Input)
+	action.Hint = a.Redact(action.Hint)
+	if len(action.Arguments) > 0 {
+		action.Arguments = a.RedactedArguments(action.Arguments)
+	}
+	return action
 }
 
 func (a *Core) Redact(text string) string {
