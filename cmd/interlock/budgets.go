@@ -112,7 +112,7 @@ func bar(share int64) string {
 }
 
 // lines are the budgets that hold under a profile, and what was used of them, the fullest of each first.
-func (c *budgetsCommand) lines(rules *ruleset.Ruleset, profile string, used []limitUse) []budgetLine {
+func (c *budgetsCommand) lines(rules *ruleset.Ruleset, profile string, used []ledger.CountedFor) []budgetLine {
 	out, at := []budgetLine{}, now()
 	for _, b := range rules.AllBudgets() {
 		if len(b.Profiles) > 0 && !slices.Contains(b.Profiles, profile) {
@@ -124,12 +124,12 @@ func (c *budgetsCommand) lines(rules *ruleset.Ruleset, profile string, used []li
 		}
 		some := false
 		for _, u := range used {
-			if id, is := ruleset.BudgetOf(u.limit); !is || id != b.ID || u.per != string(b.Per) {
+			if id, is := ruleset.BudgetOf(u.Limit); !is || id != b.ID || u.Per != string(b.Per) {
 				continue
 			}
 			one := line
-			r := b.Bound().Read(u.body.Count, 1, at)
-			one.Of, one.Used = u.of, r.Used
+			r := b.Bound().Read(u.Body.Count, 1, at)
+			one.Of, one.Used = u.Of, r.Used
 			one.Share, one.Step = b.Used(one.Used), b.Step(one.Used).Name
 			if one.Used >= b.Most {
 				one.Back = r.Back
@@ -147,7 +147,7 @@ func (c *budgetsCommand) lines(rules *ruleset.Ruleset, profile string, used []li
 }
 
 // read reads what was used, and who has reported anything. A home without a store has used nothing.
-func (c *budgetsCommand) read(p *program) (used []limitUse, heard []meterLine, err error) {
+func (c *budgetsCommand) read(p *program) (used []ledger.CountedFor, heard []meterLine, err error) {
 	settings, err := p.settings()
 	if err != nil {
 		return nil, nil, err

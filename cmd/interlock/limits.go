@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
@@ -123,7 +123,7 @@ func (c *limitsList) lines(p *program, rules *ruleset.Ruleset, profile string) (
 		}
 		some := false
 		for _, u := range used {
-			if u.limit == l.ID && u.per == string(l.Per) {
+			if u.Limit == l.ID && u.Per == string(l.Per) {
 				some, out = true, append(out, line.with(u))
 			}
 		}
@@ -138,27 +138,20 @@ func (c *limitsList) lines(p *program, rules *ruleset.Ruleset, profile string) (
 }
 
 // with is a line about those that have used something.
-func (l limitLine) with(u limitUse) limitLine {
-	l.Of, l.Coarse = u.of, u.body.Coarse
-	r := l.limit.Bound().Read(u.body.Count, 1, now())
+func (l limitLine) with(u ledger.CountedFor) limitLine {
+	l.Of, l.Coarse = u.Of, u.Body.Coarse
+	r := l.limit.Bound().Read(u.Body.Count, 1, now())
 	if l.Used, l.Room = r.Used, r.Left; l.Room == 0 && l.Most > 0 {
 		l.Back = r.Back
 	}
 	return l
 }
 
-// A limitUse is what the store holds of one of those that a limit is counted for.
-type limitUse struct {
-	limit, per string
-	of         []string
-	body       ledger.UsageBody
-}
-
 // maxCounted is how many are read: those whose use ends last come first.
 const maxCounted = 20_000
 
 // usage reads what was used. A home without a store has used nothing.
-func (c *limitsList) usage(p *program) (out []limitUse, err error) {
+func (c *limitsList) usage(p *program) (out []ledger.CountedFor, err error) {
 	settings, err := p.settings()
 	if err != nil {
 		return nil, err
@@ -174,35 +167,14 @@ func (c *limitsList) usage(p *program) (out []limitUse, err error) {
 	return c.read(p, opened)
 }
 
-func (c *limitsList) read(p *program, opened *store.Store) (out []limitUse, err error) {
-	span := ledger.Span{From: math.MinInt64, UpTo: math.MaxInt64, Newest: true, Limit: 500}
-	for len(out) < maxCounted {
-		rows, next, err := opened.Scan(p.ctx, ledger.Ref{Kind: ledger.Usage, Mark: ledger.Until}, span)
-		if err != nil {
-			return nil, err
+func (c *limitsList) read(p *program, opened *store.Store) (out []ledger.CountedFor, err error) {
+	_, _, err = core.EachUse(p.ctx, opened, maxCounted, func(u ledger.CountedFor) {
+		ofAgent := u.Per == string(ruleset.PerAgent) || u.Per == string(ruleset.PerRun)
+		if u.Monitored == c.Monitored && (c.Agent == "" || ofAgent && len(u.Of) > 0 && u.Of[0] == c.Agent) {
+			out = append(out, u)
 		}
-		for _, row := range rows {
-			if one, ok := c.counted(row); ok {
-				out = append(out, one)
-			}
-		}
-		if next == (ledger.Place{}) {
-			break
-		}
-		span.After = next
-	}
-	return out, nil
-}
-
-// counted reads a row of those that are asked for.
-func (c *limitsList) counted(row ledger.Row) (one limitUse, ok bool) {
-	u, is := ledger.ForWhom(row)
-	if !is || u.Monitored != c.Monitored {
-		return one, false
-	}
-	one = limitUse{limit: u.Limit, per: u.Per, of: u.Of, body: u.Body}
-	ofAgent := one.per == string(ruleset.PerAgent) || one.per == string(ruleset.PerRun)
-	return one, c.Agent == "" || ofAgent && len(one.of) > 0 && one.of[0] == c.Agent
+	})
+	return out, err
 }
 
 // What makes a cap questionable: it is more than so many times what was used at most, by so many decisions at least, within so long.

@@ -190,30 +190,20 @@ func (t *telemetry) numbers(ctx context.Context) (standNumbers, error) {
 		return s, err
 	}
 	s.holds = holds
-	for n := 0; len(s.shares) > 0 && n < maxStored; {
-		rows, next, err := t.backend.Store.Scan(ctx, ledger.Ref{Kind: ledger.Usage, Mark: ledger.Until}, every)
-		if err != nil {
+	if len(s.shares) > 0 {
+		rules := t.backend.Rules()
+		if _, _, err := core.EachUse(ctx, t.backend.Store, maxStored, func(u ledger.CountedFor) { s.count(rules, u, at) }); err != nil {
 			return s, err
 		}
-		for _, row := range rows {
-			s.count(t.backend.Rules(), row, at)
-		}
-		if n += len(rows); next == (ledger.Place{}) {
-			break
-		}
-		every.After = next
 	}
 	t.read, t.known = at, s
 	return s, nil
 }
 
 // count takes in what was used of a budget.
-func (s *standNumbers) count(rules *ruleset.Ruleset, row ledger.Row, at time.Time) {
-	limit, _, _ := strings.Cut(row.Key, "\x00")
-	id, is := ruleset.BudgetOf(limit)
-	b, known := rules.Budget(id)
-	body, ok := row.Value.(ledger.UsageBody)
-	if is && known && ok {
-		s.shares[id] = max(s.shares[id], float64(body.Used(b.Window(), at))/float64(b.Most))
+func (s *standNumbers) count(rules *ruleset.Ruleset, u ledger.CountedFor, at time.Time) {
+	id, is := ruleset.BudgetOf(u.Limit)
+	if b, known := rules.Budget(id); is && known {
+		s.shares[id] = max(s.shares[id], float64(u.Body.Used(b.Window(), at))/float64(b.Most))
 	}
 }

@@ -54,8 +54,8 @@ func (a *Admission) settlement(change *ledger.Change, r interlock.Requester, of 
 			continue
 		}
 		settled = true
-		change.Writes = append(change.Writes, ledger.Rows(ledger.Settling{Key: ledger.TakenFrom(u), Window: u.Window, Decided: of.at, At: now,
-			Taken: u.Take, Charged: charged})...)
+		a.Meters().Set(change, nil, ledger.Settling{Key: ledger.TakenFrom(u), Window: u.Window, Decided: of.at, At: now, Taken: u.Take,
+			Charged: charged})
 		if charged <= u.Take {
 			continue
 		}

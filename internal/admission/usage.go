@@ -204,31 +204,29 @@ func (a *Admission) meters(ctx context.Context, by interlock.Requester, service 
 func (a *Admission) charge(ctx context.Context, change *ledger.Change, by interlock.Requester, standing ledger.Standing,
 	used map[measured]int64, now time.Time) (charged []interlock.Taken, steps []func(*ledger.Change) error, err error) {
 	f, agent := a.Active.Load(), core.AgentOf(by, standing)
+	var budgets []*ruleset.Budget
+	var refs []ledger.Ref
 	for _, b := range f.Rules.Budgets(f.Profile, &agent) {
-		n := used[measured{b.Measure, b.Currency}]
-		if n == 0 {
-			continue
+		if n := used[measured{b.Measure, b.Currency}]; n > 0 {
+			taken := b.Taken(by, &agent, n)
+			budgets, charged = append(budgets, b), append(charged, taken)
+			at := ledger.TakenFrom(taken)
+			refs = append(refs, core.Key(ledger.Usage, at), core.Key(ledger.Budget, at))
 		}
-		taken := b.Taken(by, &agent, n)
-		at := ledger.TakenFrom(taken)
-		charged = append(charged, taken)
-		change.Writes = append(change.Writes, ledger.Rows(ledger.Settling{Key: at, Window: taken.Window, Decided: now, At: now, Charged: n})...)
-		var was ledger.UsageBody
-		var told ledger.BudgetBody
-		rows, _, err := a.Config.Store.Load(ctx, core.Key(ledger.Usage, at), core.Key(ledger.Budget, at))
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, row := range rows {
-			switch v := row.Value.(type) {
-			case ledger.UsageBody:
-				was = v
-			case ledger.BudgetBody:
-				told = v
-			}
-		}
-		told.Key = at
-		sum := min(was.Used(taken.Window, now), ruleset.MaxMost) + n
+	}
+	if len(refs) == 0 {
+		return nil, nil, nil
+	}
+	var found core.DecisionRows
+	if found.Rows, _, err = a.Config.Store.Load(ctx, refs...); err != nil {
+		return nil, nil, err
+	}
+	for i, b := range budgets {
+		taken, at := charged[i], refs[2*i]
+		a.Meters().Set(change, nil, ledger.Settling{Key: at.Key, Window: taken.Window, Decided: now, At: now, Charged: taken.Take})
+		told := core.Found[ledger.BudgetBody](&found, refs[2*i+1])
+		told.Key = at.Key
+		sum := min(core.Used(&found, at).Used(taken.Window, now), ruleset.MaxMost) + taken.Take
 		reached := []string{}
 		for _, s := range ruleset.Steps() {
 			if s.At <= b.Step(sum).At {
@@ -277,8 +275,8 @@ func (d *pendingDecision) budgets() (spent []budgeted) {
 	agent := core.AgentOf(d.Requester, d.ground.Standing)
 	for _, b := range d.under.Rules.Budgets(d.under.Profile, &agent) {
 		s := budgeted{budget: b, taken: b.Taken(d.Requester, &agent, 0)}
-		if body := core.Found[ledger.UsageBody](&d.ground, s.ref()); body.Key != "" {
-			r := b.Bound().Read(body.Count, 1, d.now)
+		if count := core.Used(&d.ground, s.ref()); !count.Last.IsZero() {
+			r := b.Bound().Read(count, 1, d.now)
 			s.used, s.back = min(r.Used, ruleset.MaxMost), r.Back
 		}
 		spent = append(spent, s)

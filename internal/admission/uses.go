@@ -60,7 +60,7 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 		}
 		u.Objects = func(met *ledger.Met) interlock.Finding {
 			body, _ := met.Row.Value.(ledger.UsageBody)
-			row, back := limited(u, body, now)
+			row, back := limited(u, body.Count, now)
 			row.Met, row.Back = true, back
 			p.limited = append(p.limited, row)
 			return gate.NoRoom(l, u.Escalates, meter.Until(back, now))
@@ -70,8 +70,8 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 }
 
 // limited is what one row of a limit holds, and when there is room in it for a use.
-func limited(u core.Use, body ledger.UsageBody, now time.Time) (auditlog.Limited, time.Time) {
-	r := u.Bound().Read(body.Count, u.Take, now)
+func limited(u core.Use, count meter.Count, now time.Time) (auditlog.Limited, time.Time) {
+	r := u.Bound().Read(count, u.Take, now)
 	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(r.Used, ruleset.MaxMost)}, r.Back
 }
 
@@ -92,7 +92,7 @@ func (d *pendingDecision) asRead() []auditlog.Limited {
 	rows := slices.Concat(d.limited, d.asSpent())
 	for _, u := range d.using {
 		if u.Limit != nil {
-			one, _ := limited(u, core.Found[ledger.UsageBody](&d.ground, ledger.Ref{Kind: u.Kind, Key: u.Key}), d.now)
+			one, _ := limited(u, core.Used(&d.ground, core.Key(u.Kind, u.Key)), d.now)
 			rows = append(rows, one)
 		}
 	}
@@ -101,9 +101,11 @@ func (d *pendingDecision) asRead() []auditlog.Limited {
 
 // spendLimits adds to a change what the decision uses up.
 func (d *pendingDecision) spendLimits() error {
-	for _, u := range d.using {
-		d.change.Spends = append(d.change.Spends, u.Spend)
+	spends := make([]ledger.Spend, len(d.using))
+	for n := range d.using {
+		spends[n] = d.using[n].Spend
 	}
+	d.a.Meters().Set(&d.change, spends)
 	return nil
 }
 

@@ -28,6 +28,7 @@ import (
 	"interlock/internal/identity"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
+	"interlock/internal/meter"
 	"interlock/internal/quorum"
 	"interlock/internal/replay"
 	"interlock/internal/ruleset"
@@ -56,8 +57,8 @@ type Backend interface {
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
 	// Subscriptions are the browsers that are told of requests.
 	Subscriptions(ctx context.Context) ([]ledger.SubscriptionBody, error)
-	// Counted is how much was used of what limits and budgets count, by the keys of that.
-	Counted(ctx context.Context, keys ...string) (map[string]ledger.UsageBody, error)
+	// Counted is how much was used of what limits and budgets count, under each of some keys.
+	Counted(ctx context.Context, keys ...string) ([]meter.Count, error)
 	// Definitions returns a tool's definition as approved, if it ever was, and as seen last.
 	Definitions(ctx context.Context, server, tool string) (approved, seen json.RawMessage, err error)
 }

@@ -2,12 +2,12 @@ package console
 
 import (
 	"cmp"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/console/render"
 	"interlock/internal/ledger"
 	"interlock/internal/ruleset"
@@ -35,19 +35,13 @@ func (c *Console) gauges() (list []render.Gauge) {
 // fullest are the uses that are nearest to what they may be, of those that were looked through.
 func (c *Console) fullest(r *http.Request, most int) (list []render.Gauge, looked int, all bool, err error) {
 	kinds := c.gauges()
-	span := ledger.Span{From: math.MinInt64, UpTo: math.MaxInt64, Newest: true, Limit: 500}
-	for looked < render.GaugeReads && !all {
-		rows, next, err := c.config.Backend.Scan(r.Context(), under(ledger.Usage, ledger.Until), span)
-		if err != nil {
-			return nil, looked, false, err
+	looked, all, err = core.EachUse(r.Context(), c.config.Backend, render.GaugeReads, func(u ledger.CountedFor) {
+		if g, is := c.counts(kinds, u); is {
+			list = append(list, g)
 		}
-		looked += len(rows)
-		for _, row := range rows {
-			if g, is := c.counts(kinds, row); is {
-				list = append(list, g)
-			}
-		}
-		span.After, all = next, next == (ledger.Place{})
+	})
+	if err != nil {
+		return nil, looked, false, err
 	}
 	slices.SortStableFunc(list, func(a, b render.Gauge) int {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.ID, b.ID), slices.Compare(a.Of, b.Of))
@@ -56,18 +50,14 @@ func (c *Console) fullest(r *http.Request, most int) (list []render.Gauge, looke
 }
 
 // counts is the gauge that a row of uses belongs to. What was only watched counts where nothing is enforced.
-func (c *Console) counts(kinds []render.Gauge, row ledger.Row) (render.Gauge, bool) {
-	u, is := ledger.ForWhom(row)
-	if !is {
-		return render.Gauge{}, false
-	}
+func (c *Console) counts(kinds []render.Gauge, u ledger.CountedFor) (render.Gauge, bool) {
 	id, budget := ruleset.BudgetOf(u.Limit)
 	if !budget && u.Monitored != c.watches() {
 		return render.Gauge{}, false
 	}
 	for _, g := range kinds {
 		if g.ID == id && g.Budget == budget && g.Per == u.Per {
-			g = g.With(u.Of, u.Body)
+			g = g.With(u.Of, u.Body.Count)
 			return g, g.Used > 0
 		}
 	}
@@ -95,7 +85,7 @@ func (c *Console) gaugesOf(r *http.Request, of render.CountedFor) (list []render
 	}
 	used, err := c.config.Backend.Counted(r.Context(), keys...)
 	for n := range list {
-		list[n] = list[n].With(list[n].Of, used[keys[n]])
+		list[n] = list[n].With(list[n].Of, used[n])
 	}
 	slices.SortStableFunc(list, func(a, b render.Gauge) int { return cmp.Compare(b.Share, a.Share) })
 	return list[:min(len(list), render.MaxGauges)], err

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"time"
@@ -109,26 +108,6 @@ func credentials(o interlock.OperatorRecord) string {
 		b.WriteString("\x00" + p.ID + "\x00" + p.PublicKey)
 	}
 	return b.String()
-}
-
-// Counted returns how much was used of what limits and budgets count, by keys as [ledger.TakenFrom] makes them. Of what is not
-// there nothing was used.
-func (a *Core) Counted(ctx context.Context, keys ...string) (map[string]ledger.UsageBody, error) {
-	refs := make([]ledger.Ref, len(keys))
-	for n, name := range keys {
-		refs[n] = Key(ledger.Usage, name)
-	}
-	used := map[string]ledger.UsageBody{}
-	if len(refs) == 0 {
-		return used, nil
-	}
-	rows, _, err := a.Config.Store.Load(ctx, refs...)
-	for _, row := range rows {
-		if u, is := row.Value.(ledger.UsageBody); is {
-			used[row.Key] = u
-		}
-	}
-	return used, err
 }
 
 // MaxGrants bounds how many grants stand at once: each is looked at in every decision of its agent.

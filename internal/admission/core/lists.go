@@ -55,10 +55,15 @@ func Follow(ctx context.Context, from Watcher, what ledger.Watch, look func(cont
 
 // A Ledger is what pages and lists read: so many rows of a kind at a time, however many there are.
 type Ledger interface {
-	// Scan returns a page of the rows under a mark, and where the next one begins: the zero place where nothing follows.
-	Scan(ctx context.Context, mark ledger.Ref, span ledger.Span) (rows []ledger.Row, next ledger.Place, err error)
+	Scanner
 	// Count is how many rows Scan would return; without a limit, all of them.
 	Count(ctx context.Context, mark ledger.Ref, span ledger.Span) (int, error)
+}
+
+// A Scanner reads rows a page at a time.
+type Scanner interface {
+	// Scan returns a page of the rows under a mark, and where the next one begins: the zero place where nothing follows.
+	Scan(ctx context.Context, mark ledger.Ref, span ledger.Span) (rows []ledger.Row, next ledger.Place, err error)
 }
 
 // Scan and Count make an Admission a [Ledger].

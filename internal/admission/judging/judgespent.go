@@ -3,7 +3,6 @@ package judging
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,19 +32,9 @@ func (a *Judging) JudgeSpent(ctx context.Context) (list []JudgeSpent, err error)
 	}
 	now := a.Config.Now().UTC()
 	used := make([][]JudgeSpent, len(a.Config.JudgeBudgets))
-	every := ledger.Span{From: math.MinInt64, UpTo: math.MaxInt64, Newest: true, Limit: 500}
-	for n := 0; n < spentReads; {
-		rows, next, err := a.Config.Store.Scan(ctx, ledger.Ref{Kind: ledger.Usage, Mark: ledger.Until}, every)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			a.spentOf(row, used, now)
-		}
-		if n += len(rows); next == (ledger.Place{}) {
-			break
-		}
-		every.After = next
+	visit := func(u ledger.CountedFor) { a.spentOf(u, used, now) }
+	if _, _, err := core.EachUse(ctx, a.Config.Store, spentReads, visit); err != nil {
+		return nil, err
 	}
 	for n, b := range a.Config.JudgeBudgets {
 		if len(used[n]) == 0 {
@@ -58,15 +47,10 @@ func (a *Judging) JudgeSpent(ctx context.Context) (list []JudgeSpent, err error)
 }
 
 // spentOf takes in what a row says of a judges' budget.
-func (a *Judging) spentOf(row ledger.Row, used [][]JudgeSpent, now time.Time) {
-	parts := strings.Split(row.Key, "\x00")
-	body, is := row.Value.(ledger.UsageBody)
-	if !is || len(parts) < 2 || parts[0] != "judge" {
-		return
-	}
+func (a *Judging) spentOf(u ledger.CountedFor, used [][]JudgeSpent, now time.Time) {
 	for n, b := range a.Config.JudgeBudgets {
-		if parts[1] == b.ID && (len(parts) > 2) == (b.Per != core.JudgePerAll) {
-			used[n] = append(used[n], JudgeSpent{JudgeBudget: b, Of: strings.Join(parts[2:], " "), Used: body.Used(b.Window, now)})
+		if u.Limit == "judge" && !u.Monitored && u.Per == b.ID && (len(u.Of) > 0) == (b.Per != core.JudgePerAll) {
+			used[n] = append(used[n], JudgeSpent{JudgeBudget: b, Of: strings.Join(u.Of, " "), Used: u.Body.Used(b.Window, now)})
 		}
 	}
 }

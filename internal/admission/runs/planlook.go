@@ -111,11 +111,16 @@ func (p *Planning) Sums(decided []interlock.Decision) (found []interlock.PlanRem
 			}
 		}
 	}
-	for _, s := range all {
-		used, err := p.used(s)
-		if err != nil {
-			return nil, err
-		}
+	keys := make([]string, len(all))
+	for n, s := range all {
+		keys[n] = s.key
+	}
+	counts, err := p.Meters().Get(p.Ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for n, s := range all {
+		used := min(counts[n].Used(s.limit.Window(), p.Now), ruleset.MaxMost)
 		remark := interlock.PlanRemark{Rule: "plan.limit." + s.limit.ID, Steps: s.steps}
 		switch part := s.limit.EscalateAt.Of(s.limit.Most); {
 		case s.take > s.limit.Most-min(used, s.limit.Most):
@@ -130,15 +135,4 @@ func (p *Planning) Sums(decided []interlock.Decision) (found []interlock.PlanRem
 		found = append(found, remark)
 	}
 	return found, nil
-}
-
-// used is what has been used of a limit's row.
-func (p *Planning) used(s *sum) (int64, error) {
-	rows, _, err := p.Config.Store.Load(p.Ctx, core.Key(ledger.Usage, s.key))
-	for _, row := range rows {
-		if body, is := row.Value.(ledger.UsageBody); is {
-			return min(body.Used(s.limit.Window(), p.Now), ruleset.MaxMost), err
-		}
-	}
-	return 0, err
 }

@@ -72,8 +72,8 @@ func (g Gauge) Key(of []string, monitored bool) string {
 }
 
 // With is the gauge of somebody who has used something.
-func (g Gauge) With(of []string, body ledger.UsageBody) Gauge {
-	r := g.bound.Read(body.Count, 1, g.now)
+func (g Gauge) With(of []string, count meter.Count) Gauge {
+	r := g.bound.Read(count, 1, g.now)
 	g.Of, g.Used = of, r.Used
 	b := ruleset.Budget{Most: g.Most}
 	g.Share, g.Step = b.Used(g.Used), b.Step(g.Used).Name
