@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"sort"
 	"strconv"
@@ -183,9 +182,6 @@ type silencedList struct {
 func silencedHere(list []silenced, csrf string, may bool) silencedList {
 	return silencedList{list, csrf, may}
 }
-
-// addressOfRule is where a rule's page is.
-func addressOfRule(id string) string { return "/rules/" + url.PathEscape(id) }
 
 // always is what the page says about a standing yes: what it is for, what it would have answered, and, once its operator has said
 // how it is meant, exactly what is signed.

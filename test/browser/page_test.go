@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"interlock/test/chromium"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,18 +268,6 @@ func (p *page) misses(sentence string) {
 	if text := p.text(); strings.Contains(spaced(text), spaced(sentence)) {
 		p.t.Errorf("the page says %q:\n%s", sentence, text)
 	}
-}
-
-// finds returns the first group of a pattern in what the page says.
-func (p *page) finds(pattern string) string {
-	p.t.Helper()
-	expression := regexp.MustCompile(pattern)
-	var found []string
-	p.awaits(pattern, func() bool {
-		found = expression.FindStringSubmatch(p.text())
-		return found != nil
-	})
-	return found[len(found)-1]
 }
 
 func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -30,21 +30,6 @@ func Holds(is func() bool) bool {
 	return true
 }
 
-// Receive waits for a value of a channel.
-func Receive[T any](t testing.TB, what string, from <-chan T) T {
-	t.Helper()
-	select {
-	case value, open := <-from:
-		if !open {
-			t.Fatalf("%s: the channel is closed", what)
-		}
-		return value
-	case <-time.After(Limit):
-		t.Fatalf("waited %v in vain: %s", Limit, what)
-	}
-	panic("unreachable")
-}
-
 // Chance lets time pass in which something that must not come could come. A busy machine makes that easier to miss and fails
 // nobody.
 func Chance(of time.Duration) { time.Sleep(of) }
