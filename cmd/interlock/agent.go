@@ -91,10 +91,6 @@ func (c *agentAdd) Run(p *program) error {
 
 // ordered registers an agent by an order of one who governs.
 func (c *agentAdd) ordered(p *program, backend *embedded.Backend, record interlock.AgentRecord) error {
-	address, err := c.address(p)
-	if err != nil {
-		return err
-	}
 	detail, err := governance.Detail(governance.AgentTerms{Type: record.Type, Principal: record.Principal, Trust: record.Trust,
 		Allow: record.Allow, Observer: record.Observer, Token: governance.BindToken(record.TokenHash)})
 	if err != nil {
@@ -105,7 +101,7 @@ func (c *agentAdd) ordered(p *program, backend *embedded.Backend, record interlo
 		return err
 	}
 	given.Aside = record.TokenHash
-	return p.orderPeople(backend, c.peopleFlags, address, given, func(s ledger.Standing) bool {
+	return p.orderPeople(backend, c.peopleFlags, given, func(s ledger.Standing) bool {
 		added := s.Agents[record.ID]
 		return added.ID != "" && added.Revoked.IsZero() && added.TokenHash == record.TokenHash
 	})
@@ -148,9 +144,7 @@ func (c *agentList) Run(p *program) error {
 	if c.JSON {
 		return writeLine(p.stdout, agents)
 	}
-	s := p.screen()
-	agentTable(agents).print(s)
-	return s.show()
+	return agentTable(agents).show(p)
 }
 
 type agentRevoke struct {
@@ -169,18 +163,5 @@ func (c *agentRevoke) Run(p *program) error {
 	if !known || !record.Revoked.IsZero() {
 		return interlock.Errorf(interlock.CodeNotFound, "NAME", "no agent of this name is registered")
 	}
-	address, err := c.address(p)
-	if err != nil {
-		return err
-	}
-	given, err := newOrder(interlock.VerbRevoke, c.Name, "", "", interlock.Requester{})
-	if err == nil {
-		err = p.orderPeople(backend, c.peopleFlags, address, given,
-			func(s ledger.Standing) bool { return !s.Agents[c.Name].Revoked.IsZero() })
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "agent %s revoked\n", c.Name)
-	return err
+	return p.revoke(backend, c.peopleFlags, "agent", c.Name, func(s ledger.Standing) bool { return !s.Agents[c.Name].Revoked.IsZero() })
 }

@@ -75,7 +75,7 @@ func (c *anomalyShow) Run(p *program) error {
 		for _, a := range l.Alarms {
 			says += " " + a.Code
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\n", printable(l.Name), l.Value, l.Drift, when(l.Last), knownFrom(l.Slots), dash(says))
+		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\n", printable(l.Name), l.Value, l.Drift, when(l.Last), knownFrom(l.Slots), orDash(says))
 	}
 	if err := table.Flush(); err != nil || c.Agent == "" {
 		return err
@@ -87,7 +87,7 @@ func (c *anomalyShow) Run(p *program) error {
 		if !d.Known {
 			value = "not known"
 		}
-		fmt.Fprintf(table, "%s\t%.2f\t%s\t%s\n", d.Name, d.Weight, value, dash(printable(d.Why)))
+		fmt.Fprintf(table, "%s\t%.2f\t%s\t%s\n", d.Name, d.Weight, value, orDash(printable(d.Why)))
 	}
 	return table.Flush()
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sort"
 
 	"interlock"
 	"interlock/embedded"
@@ -157,7 +156,7 @@ func (c *answerFlags) sign(p *program, backend *embedded.Backend, request interl
 	if err := printRequest(p.stderr, request, nil); err != nil {
 		return err
 	}
-	signer, err := c.signer(p, standing)
+	signer, err := orderFlags{As: c.As, Key: c.Key}.signer(p, standing)
 	if err != nil {
 		return err
 	}
@@ -195,78 +194,18 @@ func (c *answerFlags) useSignature(request interlock.ApprovalRequest, standing l
 	return nil
 }
 
-// signer is the private key file that was named, or the SSH agent's key of an operator.
-func (c *answerFlags) signer(p *program, standing ledger.Standing) (*identity.Signer, error) {
-	if c.Key != "" {
-		return identity.FileSigner(c.Key, func() ([]byte, error) {
-			return identity.AskPassphrase(p.ctx, p.getenv, "Passphrase of "+printable(c.Key)+": ")
-		})
-	}
-	signer, err := identity.AgentSigner(p.getenv("SSH_AUTH_SOCK"), func(key identity.PublicKey) bool {
-		name, found := operatorOf(standing, key)
-		return found && (c.As == "" || name == c.As)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w; name a key with --key, or sign elsewhere and give --signature", err)
-	}
-	return signer, nil
-}
-
-// operator is the signer and the operator whose registered key it has. wanted says in the refusal which operator's would do.
-func (c *answerFlags) operator(p *program, standing ledger.Standing, wanted string) (*identity.Signer, string, error) {
-	signer, err := c.signer(p, standing)
-	if err != nil {
-		return nil, "", err
-	}
-	name, found := operatorOf(standing, signer.PublicKey())
-	if !found || c.As != "" && name != c.As {
-		signer.Close()
-		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, c.source(),
-			"the key %s is not the registered key of an operator %s",
-			signer.PublicKey().Fingerprint(), wanted)
-	}
-	return signer, name, nil
-}
-
-// source is the flag that says with which key is signed, and for an SSH agent's key whose it has to be.
-func (c *answerFlags) source() string {
-	switch {
-	case c.Key != "":
-		return "--key"
-	case c.Signature != "":
-		return "--signature"
-	}
-	return "--as"
-}
-
 // claim names the operator the key belongs to and refuses one who may not answer before anything is signed.
 func (c *answerFlags) claim(request interlock.ApprovalRequest, standing ledger.Standing, key identity.PublicKey,
 	approval *interlock.Approval) error {
 	name, found := operatorOf(standing, key)
 	if !found || c.As != "" && name != c.As {
-		return interlock.Errorf(interlock.CodeUnauthorized, c.source(),
+		source := orderFlags{Key: c.Key}.source()
+		if c.Signature != "" {
+			source = "--signature"
+		}
+		return interlock.Errorf(interlock.CodeUnauthorized, source,
 			"the key %s is not the registered key of an operator who may answer", key.Fingerprint())
 	}
 	approval.Operator, approval.Key = name, key.Fingerprint()
 	return quorum.MayAnswer(request, standing.Operators[name], standing.Agents, now())
-}
-
-// operatorOf finds the unrevoked operator a key is registered for.
-func operatorOf(standing ledger.Standing, key identity.PublicKey) (string, bool) {
-	var names []string
-	for name := range standing.Operators {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		operator := standing.Operators[name]
-		if !operator.Revoked.IsZero() {
-			continue
-		}
-		if registered, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil &&
-			registered.Fingerprint() == key.Fingerprint() {
-			return name, true
-		}
-	}
-	return "", false
 }

@@ -61,7 +61,7 @@ func TestWhatIsDoneByTheClock(t *testing.T) {
 		args = append([]string{"--home", home, "--rules", rules}, args...)
 		p := &program{ctx: t.Context(), getenv: func(string) string { return "" }, stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
 			args: args, clock: clock}
-		if code := p.run(args); code != 0 {
+		if code := runLine(p, args); code != 0 {
 			t.Fatalf("%q ended with %d: %s", args, code, errs.String())
 		}
 		return out.String()

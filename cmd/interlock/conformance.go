@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/admission/core"
 	"interlock/internal/conform"
 	"interlock/internal/ledger"
@@ -120,7 +121,7 @@ func (p *program) serveTo(ctx context.Context, home, mode string) (*mcp.ClientSe
 		}
 	}
 	command.Stderr = p.stderr
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "interlock-evidence", Version: version()}, nil).
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "interlock-evidence", Version: embedded.Version()}, nil).
 		Connect(ctx, &mcp.CommandTransport{Command: command}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("starting the server in %s mode: %w", mode, err)

@@ -55,7 +55,7 @@ func writeEvidence(name string, results []conform.Result, tally conform.Tally) (
 		Made    time.Time        `json:"made"`
 		Counts  conform.Tally    `json:"counts"`
 		Clauses []conform.Result `json:"clauses"`
-	}{"interlock " + version(), now().UTC(), tally, results}, "", "  ")
+	}{"interlock " + embedded.Version(), now().UTC(), tally, results}, "", "  ")
 	if err != nil {
 		return "", fmt.Errorf("writing the evidence: %w", err)
 	}
@@ -81,7 +81,7 @@ func (p *program) driven(drive func(*conform.Driver) error) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	d, err := conform.NewDriver(conform.Env{Root: root, NewKey: identity.NewKey, Now: now, Found: found, Process: asProcess(own), Clocked: inProcess})
+	d, err := conform.NewDriver(conform.Env{Root: root, NewKey: identity.NewKey, Now: now, Found: found, Process: asProcess(own), Clocked: inProcess(p)})
 	if err != nil {
 		return err
 	}
@@ -122,19 +122,21 @@ func interrupt(process *os.Process) error {
 }
 
 // inProcess runs commands in this process, by another clock.
-func inProcess(clock func() time.Time) conform.Program {
-	return func(ctx context.Context, c conform.Command) int {
-		getenv := func(name string) string {
-			for _, set := range c.Env {
-				if value, found := strings.CutPrefix(set, name+"="); found {
-					return value
+func inProcess(p *program) func(clock func() time.Time) conform.Program {
+	return func(clock func() time.Time) conform.Program {
+		return func(ctx context.Context, c conform.Command) int {
+			getenv := func(name string) string {
+				for _, set := range c.Env {
+					if value, found := strings.CutPrefix(set, name+"="); found {
+						return value
+					}
 				}
+				return ""
 			}
-			return ""
+			args := append([]string{"--home", getenv("INTERLOCK_HOME")}, c.Args...)
+			return p.run(&program{ctx: ctx, getenv: getenv, stdin: c.Stdin, stdout: c.Stdout, stderr: c.Stderr, args: args, clock: clock,
+				run: p.run}, args)
 		}
-		args := append([]string{"--home", getenv("INTERLOCK_HOME")}, c.Args...)
-		p := &program{ctx: ctx, getenv: getenv, stdin: c.Stdin, stdout: c.Stdout, stderr: c.Stderr, args: args, clock: clock}
-		return p.run(args)
 	}
 }
 

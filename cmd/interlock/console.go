@@ -36,7 +36,7 @@ func newConsole(p *program, settings config.Config, backend *embedded.Backend, t
 	}
 	pages, err := console.New(console.Config{Backend: backend, Tokens: tokens, Verify: backend.Proved, Attest: backend.Attest,
 		URL: consoleURL(settings, l.tcp.Addr().String()), Logger: logger, Now: now, Log: backend.Store, Done: done,
-		Facts: console.Facts{Rules: backend.Rules, Analyser: backend.Analyser(), Key: backend.Key, Version: version(),
+		Facts: console.Facts{Rules: backend.Rules, Analyser: backend.Analyser(), Key: backend.Key, Version: embedded.Version(),
 			Mode: settings.Mode, Profile: settings.Profile, Channels: channelNames(settings)},
 		Decision: func(ctx context.Context, request interlock.ApprovalRequest) (*interlock.Decision, error) {
 			return decisionFor(ctx, backend, request)

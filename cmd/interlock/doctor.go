@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/config"
 	"interlock/internal/console"
 	"interlock/internal/fileio"
@@ -72,7 +73,7 @@ func (d *diagnosis) note(name, agent, status, format string, args ...any) {
 // Run looks at everything and reports.
 func (c *doctorCommand) Run(p *program) error {
 	d := &diagnosis{program: p, run: fmt.Sprintf("%s%d", interlock.CanaryRun, now().UnixNano()), disk: roomOf}
-	d.note("version", "", statusInfo, "interlock %s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	d.note("version", "", statusInfo, "interlock %s, %s, %s/%s", embedded.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	settings, err := p.settings()
 	if err != nil {
 		d.note("settings", "", statusFail, "%s", err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/config"
 	"interlock/internal/harness"
 )
@@ -220,7 +221,7 @@ const takesAll = `{"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}}`
 func (c *conversation) look() (sighting, error) {
 	seen := sighting{tools: map[string]int{}}
 	_, err := c.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": json.RawMessage(takesAll),
-		"clientInfo": map[string]any{"name": "interlock-doctor", "version": version()}})
+		"clientInfo": map[string]any{"name": "interlock-doctor", "version": embedded.Version()}})
 	if err != nil {
 		return seen, err
 	}

@@ -216,7 +216,7 @@ func newGateway(p *program, settings config.Config, backend *embedded.Backend,
 		Now: now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
 		Forms:   func() bool { return backend.Rules().HighestTier() > 0 },
-		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: version(),
+		Pins:    backend.Admission, FirstUse: firstUse(settings, servers), Logger: gatewayLogger(p), Version: embedded.Version(),
 		View: embedded.NewViews(settings, now).Gather, Limits: mcpgateway.Limits{Sessions: settings.Gateway.Sessions}}
 	if slices.ContainsFunc(servers, isCanary) { // doctor asks
 		c.Pins, c.Limits.Start = canaryPins{c.Pins}, serverPatience

@@ -43,7 +43,7 @@ func serveGateway(p *program, settings config.Config, backend *embedded.Backend,
 	}
 	defer listener.Close()
 	reached := gatewayAddress(listener, secure != nil) + front.Path()
-	fmt.Fprintf(p.stdout, "interlock %s is a gateway: profile %s, mode %s\n  mcp     %s\n", version(), settings.Profile,
+	fmt.Fprintf(p.stdout, "interlock %s is a gateway: profile %s, mode %s\n  mcp     %s\n", embedded.Version(), settings.Profile,
 		settings.Mode, reached)
 	if ready != "" {
 		if err := replaceFile(ready, []byte(reached+"\n")); err != nil {

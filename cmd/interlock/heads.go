@@ -15,14 +15,8 @@ import (
 )
 
 // heldHeads are the heads of a log that are held beside a harness's settings.
-func (p *program) heldHeads(agent, origin string) []witness.Head {
+func heldHeads(p *program, agent, origin string) []witness.Head {
 	return harness.HeldHeads(userHome(p.getenv), agent, origin)
-}
-
-// keepHeads moves what is held on to news. It is a courtesy to whoever verifies the log later and no part of the decision, so a
-// file that can't be written is passed over; doctor says so.
-func (p *program) keepHeads(agent string, news *witness.News) {
-	_ = harness.KeepHeads(userHome(p.getenv), agent, news)
 }
 
 // newsOf is a checkpoint that this process was handed, with what shows that it goes on from the heads held.

@@ -86,8 +86,11 @@ func (p *program) hook(c hookCommand) int {
 	}()
 	return hook.Process{Agent: c.Agent, Environment: environment, Deadline: c.Deadline, Socket: p.hookSocket(), Redact: redacted,
 		Key:   func() (witness.Key, error) { return p.serverKey(c.Agent) },
-		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: p.refuseHook,
-		Held: p.heldHeads, Keep: p.keepHeads}.Run(p.ctx)
+		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Judge: judge, Unreadable: refuseHook(p),
+		Held: func(agent, origin string) []witness.Head { return heldHeads(p, agent, origin) },
+		// What is kept is a courtesy to those who verify the log later and no part of the decision, so a file that can't be written is
+		// passed over; doctor says so.
+		Keep: func(agent string, news *witness.News) { _ = harness.KeepHeads(userHome(p.getenv), agent, news) }}.Run(p.ctx)
 }
 
 // hookSocket is where a server for this home would listen; empty if none may be asked. A server decides under its own
@@ -160,7 +163,7 @@ func (p *program) judgeHook(ctx context.Context, call hook.Call, environment hoo
 		proposal := &call.Proposals[i]
 		proposal.View = embedded.GatherView(backend.Settings, proposal.Action.Dir)
 	}
-	held := p.heldHeads(call.Agent, backend.Key.Origin())
+	held := heldHeads(p, call.Agent, backend.Key.Origin())
 	out, newest := hook.Decide(ctx, call, environment, hookBackend{backend}, redacted, shown)
 	if call.Impostor {
 		// The decision stands whether or not this can be written: it is none of the other's.
@@ -187,21 +190,23 @@ const alertImpostor = "false-server"
 
 // refuseHook leaves an event about input that never became an action, if the store is there. That never changes the answer
 // and never creates a store.
-func (p *program) refuseHook(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, news witness.News) {
-	out = hook.Refuse(call, "unreadable", cause.Error())
-	settings, err := p.settings()
-	if err != nil || !store.Exists(settings.Home) {
-		return out, news
+func refuseHook(p *program) func(context.Context, hook.Call, []byte, error) (hook.Output, witness.News) {
+	return func(ctx context.Context, call hook.Call, _ []byte, cause error) (out hook.Output, news witness.News) {
+		out = hook.Refuse(call, "unreadable", cause.Error())
+		settings, err := p.settings()
+		if err != nil || !store.Exists(settings.Home) {
+			return out, news
+		}
+		backend, err := embedded.OpenBrief(ctx, settings)
+		if err != nil {
+			return out, news
+		}
+		defer backend.Close()
+		held := heldHeads(p, call.Agent, backend.Key.Origin())
+		answer := backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause)
+		news = newsOf(ctx, backend, answer.Checkpoint, held)
+		return p.saysDisagreement(ctx, backend, call, out, &news), news
 	}
-	backend, err := embedded.OpenBrief(ctx, settings)
-	if err != nil {
-		return out, news
-	}
-	defer backend.Close()
-	held := p.heldHeads(call.Agent, backend.Key.Origin())
-	answer := backend.Refuse(ctx, interlock.Requester{Principal: account.Name(), Agent: call.Agent}, "hook", cause)
-	news = newsOf(ctx, backend, answer.Checkpoint, held)
-	return p.saysDisagreement(ctx, backend, call, out, &news), news
 }
 
 func redacted(text string) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -355,7 +356,7 @@ func (c *uninstallCommand) system(p *program) error {
 // stop ends the units and has systemd forget them. What fails was not there.
 func (s *systemInstall) stop() {
 	for _, unit := range s.record.Units {
-		works(s.unhurried(), []string{"systemctl", "disable", "--now", unit})
+		works(context.WithoutCancel(s.ctx), []string{"systemctl", "disable", "--now", unit})
 	}
 }
 
@@ -378,14 +379,14 @@ func (s *systemInstall) remove(ours, left []string) error {
 		return interlock.Errorf(interlock.CodeUnavailable, "--system", "not everything could be removed: %s", failed)
 	}
 	if len(s.record.Units) > 0 {
-		works(s.unhurried(), []string{"systemctl", "daemon-reload"})
+		works(context.WithoutCancel(s.ctx), []string{"systemctl", "daemon-reload"})
 	}
 	// A user whose files stay is kept: another could be given its number, and with it the log.
 	if s.record.User && !exists(startup.SystemHome) {
-		works(s.unhurried(), []string{"userdel", startup.SystemUser})
+		works(context.WithoutCancel(s.ctx), []string{"userdel", startup.SystemUser})
 	}
 	if s.record.Group {
-		works(s.unhurried(), []string{"groupdel", startup.SystemGroup})
+		works(context.WithoutCancel(s.ctx), []string{"groupdel", startup.SystemGroup})
 	}
 	return nil
 }

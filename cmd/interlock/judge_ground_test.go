@@ -44,7 +44,7 @@ func judging(t *testing.T, home string, args ...string) (status int, out, errors
 		judge: func(_ config.Config, ground *groundrules.Rules) (interlock.Judge, error) {
 			return strictJudge{ground}, nil
 		}}
-	status = p.run(append([]string{"--home", home}, args...))
+	status = runLine(p, append([]string{"--home", home}, args...))
 	return status, stdout.String(), stderr.String()
 }
 

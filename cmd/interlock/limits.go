@@ -70,8 +70,7 @@ func (c *limitsList) Run(p *program) error {
 		_, err = fmt.Fprintf(p.stdout, "no limit holds under the profile %s; docs/rules.md says how to write one\n", evaluator.Profile)
 		return err
 	}
-	s, at := p.screen(), now()
-	t := newTable("LIMIT", "FOR*", "USED", "OF", "ROOM", "WITHIN", "ROOM AGAIN IN")
+	t, at := newTable("LIMIT", "FOR*", "USED", "OF", "ROOM", "WITHIN", "ROOM AGAIN IN"), now()
 	for _, l := range lines {
 		again := "-"
 		if !l.Back.IsZero() {
@@ -84,8 +83,7 @@ func (c *limitsList) Run(p *program) error {
 			t.styled("ROOM", red)
 		}
 	}
-	t.print(s)
-	return s.show()
+	return t.show(p)
 }
 
 // who says in words for whom it is counted.

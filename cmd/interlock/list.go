@@ -40,6 +40,18 @@ func (f listFlags) more(p *program, n int) {
 	}
 }
 
+// showRows prints rows as JSON, as a table, or as the word that there are none.
+func showRows[T any](p *program, asJSON bool, rows []T, none string, tabled func([]T) *table) error {
+	switch {
+	case asJSON:
+		return writeLine(p.stdout, orEmpty(rows))
+	case len(rows) == 0:
+		_, err := fmt.Fprintln(p.stdout, none)
+		return err
+	}
+	return tabled(rows).show(p)
+}
+
 // oldestFirst puts what stands in the order in which it was given.
 func oldestFirst[T any](standing []T, given func(T) (at time.Time, id string)) []T {
 	slices.SortFunc(standing, func(a, b T) int {
@@ -78,9 +90,9 @@ func newestFirst(requests []interlock.ApprovalRequest) []interlock.ApprovalReque
 }
 
 // requestTable lists requests. Nobody approves from a list, so actions are short in it.
-func requestTable(requests []interlock.ApprovalRequest, at time.Time) *table {
-	t := newTable("ID", "STATUS", "AGE", "EXPIRES IN", "AGENT**", "RULE*", "ACTION*", "REASON**")
-	for _, r := range requests {
+func requestTable(requests []interlock.ApprovalRequest) *table {
+	t, at := newTable("ID", "STATUS", "AGE", "EXPIRES IN", "AGENT**", "RULE*", "ACTION*", "REASON**"), now()
+	for _, r := range newestFirst(requests) {
 		t.row(r.ID, r.State(), age(at.Sub(r.Created)), span(r.Expires.Sub(at)), printable(r.Requester.Agent),
 			orDash(printable(r.Rule)), brief(r.Display), printable(r.Reason))
 		if r.Waits(at) {
@@ -198,6 +210,13 @@ func (t *table) print(s *screen) {
 		}
 		s.WriteString("\n")
 	}
+}
+
+// show prints the table to standard output.
+func (t *table) show(p *program) error {
+	s := p.screen()
+	t.print(s)
+	return s.show()
 }
 
 // widths is how wide each column is on a screen of a width, where 0 has room for all.

@@ -68,11 +68,11 @@ func usage(err error) error { return &exitCode{code: 2, err: err} }
 
 // run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return (&program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args}).run(args)
+	return runLine(&program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args, run: runLine}, args)
 }
 
-// run is what [run] does, of a program that is made.
-func (p *program) run(args []string) int {
+// runLine is what [run] does, of a program that is made.
+func runLine(p *program, args []string) int {
 	stderr := p.stderr
 	// A hook call is on the critical path of every tool call, so it is read without building the command table.
 	if len(args) > 0 && args[0] == "hook" {
@@ -98,11 +98,11 @@ func (p *program) run(args []string) int {
 		fmt.Fprintln(stderr, "interlock:", err)
 		return 2
 	}
-	return p.report(p.flagged(asTyped(parsed.Run(p), parsed.Selected())))
+	return report(p, flagged(p, asTyped(parsed.Run(p), parsed.Selected())))
 }
 
 // report prints what a command ended with and turns it into the exit status.
-func (p *program) report(err error) int {
+func report(p *program, err error) int {
 	var exit *exitCode
 	switch {
 	case err == nil:

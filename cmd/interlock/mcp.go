@@ -97,7 +97,7 @@ func (c *mcpCommand) settings(p *program) (settings config.Config, single bool, 
 func mcpServer(p *program, settings config.Config, backend *embedded.Backend, single bool) (*mcpaql.Server, error) {
 	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules, Profile: settings.Profile,
 		Mode: settings.Mode,
-		Now:  now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Single: single, Version: version(),
+		Now:  now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.stderr, nil)), Single: single, Version: embedded.Version(),
 		View: embedded.NewViews(settings, now).Gather, Acknowledge: settings.MCPAcknowledge,
 		Tokens: mcpaql.TokenConfig{TTL: time.Duration(settings.MCPTokenTTL),
 			ForbiddenTTL: time.Duration(settings.MCPForbiddenTokenTTL),

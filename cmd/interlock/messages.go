@@ -49,24 +49,17 @@ func (c *messagesList) Run(p *program) error {
 		}
 		list = append(list, m.Message)
 	}
-	if c.JSON {
-		return writeLine(p.stdout, list)
-	}
-	if len(list) == 0 {
-		_, err = fmt.Fprintln(p.stdout, "no messages")
-		return err
-	}
-	t := newTable("MESSAGE", "STATUS", "AGE", "FROM**", "TO**", "TYPE", "MEDIA*", "BYTES")
-	for _, m := range list {
-		t.row(m.ID, string(m.Status), age(now().Sub(m.Sent)), printable(m.From), printable(m.To), printable(m.Type),
-			printable(m.Media), strconv.Itoa(m.Bytes))
-		if m.Status == interlock.MessageQuarantined {
-			t.styled("STATUS", yellow)
+	return showRows(p, c.JSON, list, "no messages", func(rows []interlock.Message) *table {
+		t := newTable("MESSAGE", "STATUS", "AGE", "FROM**", "TO**", "TYPE", "MEDIA*", "BYTES")
+		for _, m := range rows {
+			t.row(m.ID, string(m.Status), age(now().Sub(m.Sent)), printable(m.From), printable(m.To), printable(m.Type),
+				printable(m.Media), strconv.Itoa(m.Bytes))
+			if m.Status == interlock.MessageQuarantined {
+				t.styled("STATUS", yellow)
+			}
 		}
-	}
-	s := p.screen()
-	t.print(s)
-	return s.show()
+		return t
+	})
 }
 
 type messagesShow struct {

@@ -97,7 +97,7 @@ func (c *operatorAdd) Run(p *program) error {
 		record.Enrolment = &enrolment
 	}
 	if governance.HasGovernor(standing) {
-		err = c.ordered(p, backend, address, &record)
+		err = c.ordered(p, backend, &record)
 	} else {
 		err = p.first(backend, &record, c.shown(key))
 	}
@@ -135,7 +135,7 @@ func readPublicKey(path string) (identity.PublicKey, error) {
 }
 
 // ordered adds an operator by an order of one who governs.
-func (c *operatorAdd) ordered(p *program, backend *embedded.Backend, address string, record *interlock.OperatorRecord) error {
+func (c *operatorAdd) ordered(p *program, backend *embedded.Backend, record *interlock.OperatorRecord) error {
 	record.Role = cmp.Or(record.Role, quorum.RoleOperator)
 	detail, err := governance.Detail(governance.OperatorTerms{Role: record.Role, Teams: record.Teams, SSHKey: record.SSHKey,
 		Enrolment: record.Enrolment})
@@ -146,7 +146,7 @@ func (c *operatorAdd) ordered(p *program, backend *embedded.Backend, address str
 	if err != nil {
 		return err
 	}
-	return p.orderPeople(backend, c.peopleFlags, address, given, func(standing ledger.Standing) bool {
+	return p.orderPeople(backend, c.peopleFlags, given, func(standing ledger.Standing) bool {
 		added := standing.Operators[c.Name]
 		return added.Revoked.IsZero() && added.Role == record.Role && added.SSHKey == record.SSHKey &&
 			(record.Enrolment == nil || added.Enrolment != nil && added.Enrolment.Hash == record.Enrolment.Hash)
@@ -243,20 +243,7 @@ func (c *operatorRevoke) Run(p *program) error {
 	if known, there := standing.Operators[c.Name]; !there || !known.Revoked.IsZero() {
 		return notInOffice()
 	}
-	address, err := c.address(p)
-	if err != nil {
-		return err
-	}
-	given, err := newOrder(interlock.VerbRevoke, c.Name, "", "", interlock.Requester{})
-	if err == nil {
-		err = p.orderPeople(backend, c.peopleFlags, address, given,
-			func(s ledger.Standing) bool { return !s.Operators[c.Name].Revoked.IsZero() })
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.stdout, "operator %s revoked\n", c.Name)
-	return err
+	return p.revoke(backend, c.peopleFlags, "operator", c.Name, func(s ledger.Standing) bool { return !s.Operators[c.Name].Revoked.IsZero() })
 }
 
 // notInOffice is said of a name that nobody has and of one who has left.
@@ -286,10 +273,6 @@ func (operatorWeak) Help() string {
 
 // Run has an order about weak keys signed and carried out.
 func (c *operatorWeak) Run(p *program) error {
-	address, err := c.address(p)
-	if err != nil {
-		return err
-	}
 	backend, err := p.open()
 	if err != nil {
 		return err
@@ -303,7 +286,7 @@ func (c *operatorWeak) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	err = p.orderPeople(backend, c.peopleFlags, address, given, func(ledger.Standing) bool {
+	err = p.orderPeople(backend, c.peopleFlags, given, func(ledger.Standing) bool {
 		may, err := backend.WeakKeysMaySign(p.ctx)
 		return err == nil && may == (c.What == "permit")
 	})
@@ -359,10 +342,6 @@ func (c *operatorChange) Run(p *program) error {
 // change has an order to change an operator signed and carried out.
 func (p *program) change(name string, who peopleFlags, terms governance.OperatorTerms,
 	done func(interlock.OperatorRecord) bool) error {
-	address, err := who.address(p)
-	if err != nil {
-		return err
-	}
 	detail, err := governance.Detail(terms)
 	if err != nil {
 		return err
@@ -379,5 +358,5 @@ func (p *program) change(name string, who peopleFlags, terms governance.Operator
 	if known, there := standing.Operators[name]; !there || !known.Revoked.IsZero() {
 		return notInOffice()
 	}
-	return p.orderPeople(backend, who, address, given, func(s ledger.Standing) bool { return done(s.Operators[name]) })
+	return p.orderPeople(backend, who, given, func(s ledger.Standing) bool { return done(s.Operators[name]) })
 }

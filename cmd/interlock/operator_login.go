@@ -114,7 +114,7 @@ func (c *operatorLogin) Run(p *program) error {
 	if err := p.person(backend, c.Name); err != nil {
 		return err
 	}
-	flags := answerFlags{As: c.Name, Key: c.Key}
+	flags := orderFlags{As: c.Name, Key: c.Key}
 	signer, err := flags.signer(p, standing)
 	if err != nil {
 		return err

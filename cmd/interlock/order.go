@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -25,6 +26,67 @@ import (
 type orderFlags struct {
 	As  string `help:"Order as this operator. Default: the operator whose key signs." placeholder:"NAME"`
 	Key string `help:"Private key file to sign with. Default: the operator's key in the SSH agent." placeholder:"FILE"`
+}
+
+// signer is the private key file that was named, or the SSH agent's key of an operator.
+func (who orderFlags) signer(p *program, standing ledger.Standing) (*identity.Signer, error) {
+	if who.Key != "" {
+		return identity.FileSigner(who.Key, func() ([]byte, error) {
+			return identity.AskPassphrase(p.ctx, p.getenv, "Passphrase of "+printable(who.Key)+": ")
+		})
+	}
+	signer, err := identity.AgentSigner(p.getenv("SSH_AUTH_SOCK"), func(key identity.PublicKey) bool {
+		name, found := operatorOf(standing, key)
+		return found && (who.As == "" || name == who.As)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w; name a key with --key, or sign elsewhere and give --signature", err)
+	}
+	return signer, nil
+}
+
+// operator is the signer and the operator whose registered key it has. wanted says in the refusal which operator's would do.
+func (who orderFlags) operator(p *program, standing ledger.Standing, wanted string) (*identity.Signer, string, error) {
+	signer, err := who.signer(p, standing)
+	if err != nil {
+		return nil, "", err
+	}
+	name, found := operatorOf(standing, signer.PublicKey())
+	if !found || who.As != "" && name != who.As {
+		signer.Close()
+		return nil, "", interlock.Errorf(interlock.CodeUnauthorized, who.source(),
+			"the key %s is not the registered key of an operator %s",
+			signer.PublicKey().Fingerprint(), wanted)
+	}
+	return signer, name, nil
+}
+
+// source is the flag that says with which key is signed, and for an SSH agent's key whose it has to be.
+func (who orderFlags) source() string {
+	if who.Key != "" {
+		return "--key"
+	}
+	return "--as"
+}
+
+// operatorOf finds the unrevoked operator a key is registered for.
+func operatorOf(standing ledger.Standing, key identity.PublicKey) (string, bool) {
+	var names []string
+	for name := range standing.Operators {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		operator := standing.Operators[name]
+		if !operator.Revoked.IsZero() {
+			continue
+		}
+		if registered, err := identity.ParsePublicKey([]byte(operator.SSHKey)); err == nil &&
+			registered.Fingerprint() == key.Fingerprint() {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // newID is a fresh id of an order.
@@ -78,9 +140,8 @@ func (p *program) sign(backend *embedded.Backend, who orderFlags, given quorum.G
 		return given, interlock.Errorf(interlock.CodeUnauthorized, "--as",
 			"no operator of this name is in office; `interlock operator list` shows them")
 	}
-	answer := answerFlags{As: who.As, Key: who.Key}
 	verb, _ := quorum.VerbOf(given.Verb)
-	signer, name, err := answer.operator(p, standing, cmp.Or(verb.Signer, "in office"))
+	signer, name, err := who.operator(p, standing, cmp.Or(verb.Signer, "in office"))
 	if err != nil {
 		return given, err
 	}
@@ -186,7 +247,7 @@ func asTyped(err error, command *kong.Node) error {
 }
 
 // flagged makes an error about a setting that stood on the command line one about its flag.
-func (p *program) flagged(err error) error {
+func flagged(p *program, err error) error {
 	var refused *interlock.Error
 	if p.globals.Profile == "" || !errors.As(err, &refused) || refused.Field != "profile" || err.Error() != refused.Error() {
 		return err

@@ -56,7 +56,7 @@ func (c *pendingCommand) Run(p *program) error {
 			return err
 		}
 		defer c.more(p, requests.More())
-		return c.list(p, requests.Rows)
+		return showRows(p, c.JSON, requests.Rows, "nothing waits", requestTable)
 	}
 	standing, err := backend.Ground(p.ctx, ref(ledger.Request, c.ID))
 	if err != nil {
@@ -66,19 +66,6 @@ func (c *pendingCommand) Run(p *program) error {
 		return c.show(p, backend, request)
 	}
 	return interlock.Errorf(interlock.CodeNotFound, "ID", "no request that waits has this id; `interlock pending` lists them")
-}
-
-func (c *pendingCommand) list(p *program, requests []interlock.ApprovalRequest) error {
-	if c.JSON {
-		return writeLine(p.stdout, orEmpty(requests))
-	}
-	if len(requests) == 0 {
-		_, err := io.WriteString(p.stdout, "nothing waits\n")
-		return err
-	}
-	s := p.screen()
-	requestTable(newestFirst(requests), now()).print(s)
-	return s.show()
 }
 
 // show prints one request whole, or the text that is signed.

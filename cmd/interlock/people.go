@@ -31,7 +31,14 @@ type peopleFlags struct {
 type stands func(ledger.Standing) bool
 
 // orderPeople has an order about a person or an agent signed and carried out, here or in the console.
-func (p *program) orderPeople(backend *embedded.Backend, who peopleFlags, address string, given quorum.Given, done stands) error {
+func (p *program) orderPeople(backend *embedded.Backend, who peopleFlags, given quorum.Given, done stands) error {
+	address, err := "", error(nil)
+	if who.Key == "" || who.Console != "" {
+		address, err = who.address(p)
+	}
+	if err != nil {
+		return err
+	}
 	standing, err := p.standing(backend)
 	if err != nil {
 		return err
@@ -50,6 +57,18 @@ func (p *program) orderPeople(backend *embedded.Backend, who peopleFlags, addres
 		return err
 	}
 	return p.inConsole(backend, address, given, done)
+}
+
+// revoke ends an operator or an agent by a signed order.
+func (p *program) revoke(backend *embedded.Backend, who peopleFlags, kind, name string, done stands) error {
+	given, err := newOrder(interlock.VerbRevoke, name, "", "", interlock.Requester{})
+	if err == nil {
+		err = p.orderPeople(backend, who, given, done)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(p.stdout, "%s %s revoked\n", kind, name)
+	}
+	return err
 }
 
 // passkeyFor reports whether anybody who may give an order has a passkey.

@@ -106,8 +106,8 @@ func (c *phaseShow) Run(p *program) error {
 	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ON\tPHASE\tSINCE\tTRIGGER\tBY\tLOOSENED BY\tWHY")
 	for _, l := range lines {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.Name), l.Phase.Title(), when(l.Since), dash(l.Trigger),
-			dash(printable(l.By)), dash(l.Loosens), brief(whyLine(l)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", printable(l.Name), l.Phase.Title(), when(l.Since), orDash(l.Trigger),
+			orDash(printable(l.By)), orDash(l.Loosens), brief(whyLine(l)))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -199,13 +199,6 @@ func when(t time.Time) string {
 		return "-"
 	}
 	return t.Local().Format("2006-01-02 15:04")
-}
-
-func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // tier is the tier in force, or 0 where the rules can't be read: then the longer way back is named.

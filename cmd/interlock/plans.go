@@ -33,21 +33,14 @@ func (c *plansList) Run(p *program) error {
 		return err
 	}
 	defer c.more(p, plans.More())
-	if c.JSON {
-		return writeLine(p.stdout, append([]interlock.Plan{}, plans.Rows...))
-	}
-	if len(plans.Rows) == 0 {
-		_, err = fmt.Fprintln(p.stdout, "no plans")
-		return err
-	}
-	t, at := newTable("PLAN", "STATUS", "AGE", "DONE", "FINAL FROM*", "AGENT**", "RUN*"), now()
-	for _, l := range plans.Rows {
-		t.row(l.ID, string(l.Status), age(at.Sub(l.Created)), fmt.Sprintf("%d of %d", l.Done, len(l.Steps)), orDash(stepNumber(l.Irreversible)),
-			printable(l.Agent), l.Run)
-	}
-	s := p.screen()
-	t.print(s)
-	return s.show()
+	return showRows(p, c.JSON, plans.Rows, "no plans", func(rows []interlock.Plan) *table {
+		t, at := newTable("PLAN", "STATUS", "AGE", "DONE", "FINAL FROM*", "AGENT**", "RUN*"), now()
+		for _, l := range rows {
+			t.row(l.ID, string(l.Status), age(at.Sub(l.Created)), fmt.Sprintf("%d of %d", l.Done, len(l.Steps)), orDash(stepNumber(l.Irreversible)),
+				printable(l.Agent), l.Run)
+		}
+		return t
+	})
 }
 
 func stepNumber(n int) string {
@@ -154,23 +147,16 @@ func (c *commitmentsList) Run(p *program) error {
 		return err
 	}
 	defer c.more(p, list.More())
-	if c.JSON {
-		return writeLine(p.stdout, append([]ledger.CommitmentBody{}, list.Rows...))
-	}
-	if len(list.Rows) == 0 {
-		_, err = fmt.Fprintln(p.stdout, "nothing is committed")
-		return err
-	}
-	t, at := newTable("COMMITMENT", "RULE", "AGE", "STATE", "REVERSED", "AGENT*", "CHOICE**", "ABOUT**"), now()
-	for _, l := range list.Rows {
-		state := "stands"
-		if !l.Locked.IsZero() {
-			state = "locked"
+	return showRows(p, c.JSON, list.Rows, "nothing is committed", func(rows []ledger.CommitmentBody) *table {
+		t, at := newTable("COMMITMENT", "RULE", "AGE", "STATE", "REVERSED", "AGENT*", "CHOICE**", "ABOUT**"), now()
+		for _, l := range rows {
+			state := "stands"
+			if !l.Locked.IsZero() {
+				state = "locked"
+			}
+			t.row(l.Name, printable(l.Rule), age(at.Sub(l.At)), state, strconv.Itoa(len(l.Reversals)), printable(l.Agent), printable(l.Says),
+				printable(l.About))
 		}
-		t.row(l.Name, printable(l.Rule), age(at.Sub(l.At)), state, strconv.Itoa(len(l.Reversals)), printable(l.Agent), printable(l.Says),
-			printable(l.About))
-	}
-	s := p.screen()
-	t.print(s)
-	return s.show()
+		return t
+	})
 }

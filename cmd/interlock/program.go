@@ -30,6 +30,9 @@ type program struct {
 	// machine's. Nothing from outside sets it.
 	clock func() time.Time
 
+	// run runs a command line as this program; `interlock conformance maso` runs many.
+	run func(p *program, args []string) int
+
 	// judge makes the judge in tests; nil, as in every process that was started, is that of the settings.
 	judge func(config.Config, *groundrules.Rules) (interlock.Judge, error)
 }
@@ -137,9 +140,6 @@ func (p *program) evaluator() (*admission.Evaluator, config.Config, error) {
 	return evaluator, settings, err
 }
 
-// version is the version of this program.
-func version() string { return embedded.Version() }
-
 type versionCommand struct {
 	JSON bool `name:"json" help:"Print one JSON object: version, commit, analyser and what it was built with."`
 }
@@ -157,9 +157,9 @@ func (c versionCommand) Run(p *program) error {
 			Go       string `json:"go"`
 			OS       string `json:"os"`
 			Arch     string `json:"arch"`
-		}{"interlock", version(), commit, changed, embedded.Revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+		}{"interlock", embedded.Version(), commit, changed, embedded.Revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
 	}
-	_, err := io.WriteString(p.stdout, "interlock "+version()+"\n")
+	_, err := io.WriteString(p.stdout, "interlock "+embedded.Version()+"\n")
 	return err
 }
 

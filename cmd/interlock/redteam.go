@@ -159,7 +159,7 @@ func redteamRecord(r redteam.Report, scheduled bool) auditlog.RedteamRecord {
 // attack puts cases to the gates of a throw-away home, or of this one.
 func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, live bool) (redteam.Report, []redteam.Judged,
 	error) {
-	run.Profile, run.Version, run.Where = settings.Profile, version(), redteam.ThrowAway
+	run.Profile, run.Version, run.Where = settings.Profile, embedded.Version(), redteam.ThrowAway
 	var judge putting
 	if live {
 		run.Where = redteam.Live

@@ -47,21 +47,12 @@ func (c *runsList) Run(p *program) error {
 		return err
 	}
 	defer c.more(p, runs.More())
-	if c.JSON {
-		return writeLine(p.stdout, append([]interlock.Run{}, runs.Rows...))
-	}
-	if len(runs.Rows) == 0 {
-		_, err = fmt.Fprintln(p.stdout, "no runs")
-		return err
-	}
-	s := p.screen()
-	runTable(runs.Rows, now()).print(s)
-	return s.show()
+	return showRows(p, c.JSON, runs.Rows, "no runs", runTable)
 }
 
 // runTable lists runs in the order they are given.
-func runTable(runs []interlock.Run, at time.Time) *table {
-	t := newTable("RUN", "STATUS", "AGE", "TIME LEFT", "AGENT**", "ON BEHALF OF*", "TASK**")
+func runTable(runs []interlock.Run) *table {
+	t, at := newTable("RUN", "STATUS", "AGE", "TIME LEFT", "AGENT**", "ON BEHALF OF*", "TASK**"), now()
 	for _, r := range runs {
 		left, behalf := "-", "-"
 		if !r.Until.IsZero() && r.Ended.IsZero() {

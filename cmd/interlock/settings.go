@@ -45,12 +45,6 @@ func (c *settingsAdopt) Run(p *program) error {
 		return err
 	}
 	defer backend.Close()
-	address := ""
-	if c.Key == "" {
-		if address, err = c.address(p); err != nil {
-			return err
-		}
-	}
 	given, err := newOrder(interlock.VerbAdoptSettings, governance.SettingsSubject, words.Detail, c.Reason, interlock.Requester{})
 	if err != nil {
 		return err
@@ -61,7 +55,7 @@ func (c *settingsAdopt) Run(p *program) error {
 		said = "the settings are to be the default but for:\n" + list
 	}
 	fmt.Fprintln(p.stderr, strings.TrimRight(said, "\n"))
-	err = p.orderPeople(backend, c.peopleFlags, address, given, func(ledger.Standing) bool {
+	err = p.orderPeople(backend, c.peopleFlags, given, func(ledger.Standing) bool {
 		order, err := backend.SettingsOrder(p.ctx)
 		return err == nil && order.Problem == "" && order.Says(words.Detail)
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/advice"
 	"interlock/internal/config"
 	"interlock/internal/console"
@@ -209,7 +210,7 @@ func (s *setup) show() {
 	row := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-9s "+format+"\n", append([]any{what}, args...)...)
 	}
-	fmt.Fprintf(w, "Interlock %s on this machine:\n", version())
+	fmt.Fprintf(w, "Interlock %s on this machine:\n", embedded.Version())
 	switch {
 	case len(s.copies) == 0:
 		row("programs", "are on PATH already: %s", s.bin)

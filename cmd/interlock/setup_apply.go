@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -394,6 +393,3 @@ func unlessMissing(err error) error {
 	}
 	return err
 }
-
-// unhurried is a context for what has to be finished although the command was interrupted.
-func (p *program) unhurried() context.Context { return context.WithoutCancel(p.ctx) }

@@ -304,7 +304,7 @@ func (s *setup) startService() error {
 			return err
 		}
 	}
-	s.journal.did(func() error { stopService(s.unhurried(), *s.service); return nil })
+	s.journal.did(func() error { stopService(context.WithoutCancel(s.ctx), *s.service); return nil })
 	for _, argv := range s.service.Start {
 		if out, err := exec.CommandContext(s.ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
 			return interlock.Errorf(interlock.CodeUnavailable, "", "the %s could not be started: %.300s", s.service.Kind,
@@ -357,7 +357,7 @@ func (p *program) removeService(r setupRecord, program, home string) error {
 	if !known {
 		return fmt.Errorf("the %s has to be removed by hand", r.Service)
 	}
-	stopService(p.unhurried(), service)
+	stopService(context.WithoutCancel(p.ctx), service)
 	if r.Unit == "" {
 		return nil
 	}
@@ -365,7 +365,7 @@ func (p *program) removeService(r setupRecord, program, home string) error {
 		return errors.Join(errors.New(r.Unit+" can't be removed"), err)
 	}
 	if filepath.Base(service.Probe[0]) == "systemctl" {
-		works(p.unhurried(), []string{"systemctl", "--user", "daemon-reload"})
+		works(context.WithoutCancel(p.ctx), []string{"systemctl", "--user", "daemon-reload"})
 	}
 	return nil
 }

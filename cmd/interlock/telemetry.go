@@ -68,7 +68,7 @@ func newTelemetry(p *program, backend *embedded.Backend, settings config.Config,
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
-	t.sender = &otlp.Sender{To: strings.TrimSuffix(c.To, "/"), Version: version(), Instance: hex.EncodeToString(id), Gather: t.gather,
+	t.sender = &otlp.Sender{To: strings.TrimSuffix(c.To, "/"), Version: embedded.Version(), Instance: hex.EncodeToString(id), Gather: t.gather,
 		Logger: logger, Every: time.Duration(c.Every), Now: now, Client: &http.Client{Timeout: collectorPatience, Transport: transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if t.sender.Every <= 0 {

@@ -137,7 +137,7 @@ func (c *upCommand) Run(p *program) error {
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
 		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Actions: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
-		Build:   httpapi.Build{Version: version(), Go: runtime.Version()},
+		Build:   httpapi.Build{Version: embedded.Version(), Go: runtime.Version()},
 		Metrics: withOwed(backend, pagesOf(told.page, judged.page)), LogForPeople: alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func expireRequests(ctx context.Context, expire func(context.Context) (int, erro
 func (c *upCommand) announce(p *program, settings config.Config, backend *embedded.Backend, l *listeners, gateway *upGateway,
 	door *controlDoor) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", version(), settings.Profile, settings.Mode)
+	fmt.Fprintf(&b, "interlock %s is up: profile %s, mode %s\n", embedded.Version(), settings.Profile, settings.Mode)
 	if l.tcp != nil {
 		fmt.Fprintf(&b, "  http    http://%s\n  mcp     http://%s/mcp\n  console %s\n", l.tcp.Addr(), l.tcp.Addr(),
 			consoleURL(settings, l.tcp.Addr().String()))

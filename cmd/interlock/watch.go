@@ -88,7 +88,7 @@ func (c *watchCommand) watcher(p *program, backend *embedded.Backend, settings c
 	if err != nil {
 		return nil, err
 	}
-	answer := answerFlags{As: c.As, Key: c.Key}
+	answer := orderFlags{As: c.As, Key: c.Key}
 	signer, name, err := answer.operator(p, standing, "in office")
 	if err != nil {
 		return nil, err
