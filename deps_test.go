@@ -83,8 +83,8 @@ github.com/hiddeco/sshsig, golang.org/x/crypto          < identity
 golang.org/x/term, github.com/go-webauthn/webauthn      < identity
 github.com/go-jose/go-jose/v4                           < identity
 std                                                     < mcpaql/published, identity/passkeytest, strictjson/filltest, webpush/pushtest
-ledger                                                  < identity, webpush, store/driver, store/storagetest
-store/driver                                            < store/sqlite, store/postgres
+ledger                                                  < identity, webpush, store/driver, store/proof, store/storagetest
+store/driver, store/proof                               < store/sqlite, store/postgres    (never each other)
 github.com/klauspost/compress                           < pack
 auditlog, filippo.io/age                                < vault
 auditlog, fileio                                        < archive, ship
@@ -142,7 +142,7 @@ everything                                              < bench/eval, bench/run,
 const pureSet = `interlock, lex, secret, personal, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
 	`impact/prose, ruleset, meter, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, redteam, ` +
-	`witness, dataflow, rollback, contract, modality, question, groundrules`
+	`witness, dataflow, rollback, contract, modality, question, groundrules, store/proof`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -11,6 +11,7 @@ import (
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/pack"
+	"interlock/internal/store/proof"
 )
 
 // A job is where a run stands in its sequence.
@@ -19,15 +20,12 @@ type job struct {
 	next int64
 }
 
-// A stamp is the versions that stand in the head row.
-type stamp struct{ version, revision int64 }
-
 // readHead reads the head row.
-func readHead(ctx context.Context, c *conn) (ledger.Head, stamp, error) {
+func readHead(ctx context.Context, c *conn) (ledger.Head, proof.Stamp, error) {
 	var head ledger.Head
-	var now stamp
+	var now proof.Stamp
 	found, err := c.row(ctx, "SELECT size, last, edge, checkpoint, version, revision FROM head WHERE one = 1", nil,
-		&head.Size, &head.Last, &head.Edge, &head.Checkpoint, &now.version, &now.revision)
+		&head.Size, &head.Last, &head.Edge, &head.Checkpoint, &now.Version, &now.Revision)
 	if err == nil && !found {
 		err = interlock.Errorf(interlock.CodeUnavailable, "store",
 			"the store has lost the head of its log; stop Interlock, keep the file as evidence and restore a backup")
@@ -46,15 +44,10 @@ type batch struct {
 	filed     []filed
 	accepted  []*commit
 	written   []written
-	proofs    *proofs          // that it goes on from
-	sums      sums             // as the transaction leaves them
-	parts     map[int][]claim  // likewise, of those it has read
-	dirty     map[int]bool     // those it has changed
-	texts     map[claim]string // rows that pass and that it writes, packed
-	next      *proofs          // what it leaves
-	mended    bool             // something beside the log was put right
-	before    stamp
-	after     stamp
+	proved    *proof.Change
+	next      *proof.State // what it leaves
+	before    proof.Stamp
+	after     proof.Stamp
 }
 
 // fill does the work of a transaction between BEGIN and COMMIT. written is false if no commit was valid.
@@ -97,12 +90,12 @@ func (s *Store) beginBatch(ctx context.Context) (*batch, ledger.Head, error) {
 
 // expectedHead returns the head to go on from, and its tag. SQLite compares the one in the file with the newest this process knows,
 // which costs half of reading it; any other is read and held against what is known.
-func (s *Store) expectedHead(ctx context.Context) (ledger.Head, stamp, []byte, error) {
-	var now stamp
+func (s *Store) expectedHead(ctx context.Context) (ledger.Head, proof.Stamp, []byte, error) {
+	var now proof.Stamp
 	var vouched []byte
 	k := &s.newest
 	same, err := s.writer.row(ctx, "SELECT version, revision, tag FROM head WHERE one = 1 AND size = ? AND last = ? AND edge = ? AND "+
-		"checkpoint = ?", []any{k.Size, k.Last, k.Edge, k.Checkpoint}, &now.version, &now.revision, &vouched)
+		"checkpoint = ?", []any{k.Size, k.Last, k.Edge, k.Checkpoint}, &now.Version, &now.Revision, &vouched)
 	if err != nil || same {
 		return *k, now, vouched, err
 	}
@@ -163,6 +156,40 @@ func (s *Store) trust(head ledger.Head) error {
 			"`interlock audit verify` with a checkpoint kept elsewhere"), errForged, cause)
 }
 
+// begin gets the proofs that the transaction goes on from: those of the head it found, which has this tag.
+func (b *batch) begin(ctx context.Context, vouched []byte) (err error) {
+	from, s := b.store.proofs, b.store
+	if from == nil || from.At != b.before || !bytes.Equal(from.Vouched, vouched) {
+		_, from, err = s.writer.Head(ctx)
+	}
+	if err == nil {
+		b.proved = s.prover.Change(s.writer, from)
+	}
+	return err
+}
+
+// mend carries a plan out, if it is the one that was signed. It comes before anything else of its change.
+func (b *batch) mend(ctx context.Context, mend *ledger.Mend) (refusal, err error) {
+	if mend == nil {
+		return nil, nil
+	}
+	if refusal, err = b.proved.Mend(ctx, b.store.writer, mend); refusal == nil && err == nil {
+		b.after.Revision++ // nobody goes on from what was remembered
+		b.store.passing.forget(b.store.newest.Size)
+	}
+	return refusal, err
+}
+
+// saveProofs makes what proves all that the transaction leaves, and writes the tags of the parts of what stands, if they have changed;
+// the others are the head's to write.
+func (b *batch) saveProofs(ctx context.Context, head ledger.Head) error {
+	next, stands := b.proved.End(head, b.after)
+	if b.next = next; !stands {
+		return nil
+	}
+	return b.one(b.store.writer.exec(ctx, "UPDATE proofs SET tags = ? WHERE one = 1", next.Tags))
+}
+
 // receipt names a commit's events.
 func receipt(c *commit, entries []interlock.Entry, head ledger.Head) ledger.Receipt {
 	mine := entries[c.first : c.first+len(c.change.Events)]
@@ -183,7 +210,7 @@ func (b *batch) take(ctx context.Context, c *commit) error {
 	if err == nil && refusal == nil {
 		refusal, err = b.apply(ctx, c)
 	}
-	if err == nil && refusal != nil && c.change.Mend != nil && b.mended {
+	if err == nil && refusal != nil && c.change.Mend != nil && b.proved.Mended() {
 		err = refusal // what was mended must not stay without its event
 	}
 	if err != nil {
@@ -217,8 +244,8 @@ func (b *batch) job(ctx context.Context, d ledger.Draft) (job, error) {
 	if j, ok := b.store.jobs[d.Run]; ok {
 		return j, nil
 	}
-	r, err := b.passed(ctx, runKind, d.Run)
-	if tampered := (*ledger.Tampered)(nil); !b.proofs.sound || errors.As(err, &tampered) {
+	r, err := b.proved.Passed(ctx, runKind, d.Run)
+	if tampered := (*ledger.Tampered)(nil); !b.proved.Sound() || errors.As(err, &tampered) {
 		// Where it is can't be known. It goes on as another, whose seed is none that was used.
 		tag := b.store.options.Sealer.Tag([]byte("seed"), []byte(d.Seed), []byte(d.Run), []byte(b.store.newest.Last))
 		return job{seed: hex.EncodeToString(tag[:16]), next: 1}, nil
@@ -271,8 +298,8 @@ func (b *batch) save(ctx context.Context, entries []interlock.Entry, next ledger
 		return err
 	}
 	changed, err := w.exec(ctx, "UPDATE head SET size = ?, last = ?, edge = ?, checkpoint = ?, version = ?, revision = ?, "+
-		"tag = ?, passing = ?, sums = ? WHERE one = 1", next.Size, next.Last, next.Edge, next.Checkpoint, b.after.version, b.after.revision,
-		b.next.vouched, notNull(b.next.passing), b.store.mask(b.next.vouched, b.next.sums))
+		"tag = ?, passing = ?, sums = ? WHERE one = 1", next.Size, next.Last, next.Edge, next.Checkpoint, b.after.Version, b.after.Revision,
+		b.next.Vouched, notNull(b.next.Passing), b.store.prover.Mask(b.next.Vouched, b.next.Sums))
 	return b.one(changed, err)
 }
 
@@ -281,8 +308,8 @@ func (b *batch) saveBeside(ctx context.Context, head ledger.Head) error {
 	if err := b.saveProofs(ctx, head); err != nil {
 		return err
 	}
-	return b.one(b.store.writer.exec(ctx, "UPDATE head SET tag = ?, passing = ?, sums = ? WHERE one = 1", b.next.vouched, notNull(b.next.passing),
-		b.store.mask(b.next.vouched, b.next.sums)))
+	return b.one(b.store.writer.exec(ctx, "UPDATE head SET tag = ?, passing = ?, sums = ? WHERE one = 1", b.next.Vouched, notNull(b.next.Passing),
+		b.store.prover.Mask(b.next.Vouched, b.next.Sums)))
 }
 
 func (b *batch) saveEntries(ctx context.Context, entries []interlock.Entry) error {

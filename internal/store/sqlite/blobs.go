@@ -1,16 +1,15 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"time"
 
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/pack"
+	"interlock/internal/store/proof"
 )
 
 // Bounds of what is unpacked: more than anybody may write.
@@ -50,50 +49,50 @@ func (b *batch) saveBlobs(ctx context.Context) error {
 
 // saveBlob stores a blob, or when it was last named if that is long ago.
 func (b *batch) saveBlob(ctx context.Context, blob *ledger.Blob, at int64) error {
-	s, was := b.store, blobRow{digest: string(blob.Digest)}
-	found, err := s.writer.row(ctx, "SELECT at, used, proof FROM blobs WHERE digest = ?", []any{was.digest}, &was.at, &was.used, &was.proof)
+	s, was, found := b.store, proof.Blob{Digest: string(blob.Digest)}, false
+	err := s.writer.blobRows(ctx, "digest = ?", []any{was.Digest}, func(r *proof.Blob) error {
+		was, found = *r, true
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	is := blobRow{digest: was.digest, at: at, used: at}
+	is := proof.Blob{Digest: was.Digest, At: at, Used: at}
 	if found {
-		proof, adds := was.tagged(s)
-		genuine := bytes.Equal(proof[:], was.proof)
-		if genuine && at-was.used <= int64(blobKnown) {
+		_, adds, genuine := s.prover.Sum(&was)
+		if genuine && at-was.Used <= int64(blobKnown) {
 			return nil
 		}
-		if is.at = min(at, was.at); genuine {
-			b.sums[blobs].take(adds)
+		if is.At = min(at, was.At); genuine {
+			b.proved.Sums[proof.Blobs].Take(adds)
 		}
 	}
-	proof, adds := is.tagged(s)
-	b.sums[blobs].add(adds)
+	tag, adds, _ := s.prover.Sum(&is)
+	b.proved.Sums[proof.Blobs].Add(adds)
 	if found {
-		return b.one(s.writer.exec(ctx, "UPDATE blobs SET at = ?, used = ?, proof = ? WHERE digest = ?", is.at, is.used, proof[:], is.digest))
+		return b.one(s.writer.exec(ctx, "UPDATE blobs SET at = ?, used = ?, proof = ? WHERE digest = ?", is.At, is.Used, tag[:], is.Digest))
 	}
 	var body []byte
 	if len(blob.Text) < longBlob {
 		body = pack.Pack(blob.Text)
 	} else {
-		body = pack.Checked(blob.Text, is.digest)
+		body = pack.Checked(blob.Text, is.Digest)
 	}
 	s.written += int64(len(body) + 256)
-	_, err = s.writer.exec(ctx, "INSERT INTO blobs (digest, at, used, body, proof) VALUES (?, ?, ?, ?, ?)", is.digest, is.at, is.used, body,
-		proof[:])
+	_, err = s.writer.exec(ctx, "INSERT INTO blobs (digest, at, used, body, proof) VALUES (?, ?, ?, ?, ?)", is.Digest, is.At, is.Used, body,
+		tag[:])
 	return err
 }
 
-// A blobRow is what stands beside a blob.
-type blobRow struct {
-	digest   string
-	at, used int64
-	proof    []byte
-}
-
-// tagged is the proof of it, and what it adds to the sum of the table.
-func (r *blobRow) tagged(s *Store) (proof [proofSize]byte, adds sum) {
-	times := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(r.at)), uint64(r.used))
-	return tagged(s.options.Sealer.Tag([]byte("blob 10"), []byte(r.digest), times))
+// blobRows reads what stands beside blobs.
+func (c *conn) blobRows(ctx context.Context, where string, args []any, visit func(*proof.Blob) error) error {
+	return c.each(ctx, "SELECT digest, at, used, proof FROM blobs WHERE "+where, args, func(scan func(...any) error) error {
+		var r proof.Blob
+		if err := scan(&r.Digest, &r.At, &r.Used, &r.Proof); err != nil {
+			return err
+		}
+		return visit(&r)
+	})
 }
 
 // Blob returns the text that a digest names. Whether it is that text is for the caller to see to: the digest says.

@@ -215,7 +215,7 @@ func (s *Store) transaction(batch []*commit) error {
 		}
 	}
 	s.follow(done.written, done.before, done.after)
-	s.saw(done.after.revision, at)
+	s.saw(done.after.Revision, at)
 	s.wrote(done)
 	return nil
 }

@@ -18,7 +18,7 @@ type conn struct {
 	pool       *sql.DB
 	sql        *sql.Conn
 	statements map[string]*sql.Stmt
-	patience   time.Duration // how long a statement is tried again when another process holds a lock
+	store      *Store
 }
 
 // A connector opens connections to one file. Its wrap, where a test sets it, stands between the store and the driver.
@@ -69,8 +69,8 @@ func (s source) name() string {
 }
 
 // take reserves a connection of the pool.
-func take(ctx context.Context, db *sql.DB, patience time.Duration) (*conn, error) {
-	c := &conn{pool: db, statements: map[string]*sql.Stmt{}, patience: patience}
+func (s *Store) take(ctx context.Context, db *sql.DB) (*conn, error) {
+	c := &conn{pool: db, statements: map[string]*sql.Stmt{}, store: s}
 	err := c.wait(ctx, func() (err error) {
 		c.sql, err = db.Conn(ctx)
 		return err
@@ -81,14 +81,14 @@ func take(ctx context.Context, db *sql.DB, patience time.Duration) (*conn, error
 	return c, nil
 }
 
-// wait runs step again while another process holds a lock, up to the connection's patience. Tries come often and short,
+// wait runs step again while another process holds a lock, up to the store's patience. Tries come often and short,
 // so that somebody who commits all the time can't keep others out.
 func (c *conn) wait(ctx context.Context, step func() error) error {
 	err := step()
 	if err == nil || !isBusy(err) {
 		return err
 	}
-	deadline := time.Now().Add(c.patience)
+	deadline := time.Now().Add(c.store.options.Patience)
 	pause := 50 * time.Microsecond
 	for isBusy(err) && time.Now().Before(deadline) && ctx.Err() == nil {
 		time.Sleep(pause)

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -14,6 +13,7 @@ import (
 	"interlock"
 	"interlock/internal/ledger"
 	"interlock/internal/pack"
+	"interlock/internal/store/proof"
 )
 
 // Rows of which one comes with most actions, which are calls, are added at the end of a table and found by short hashes of their
@@ -45,71 +45,39 @@ func filedUnder(mark string) (column string, hash int64) {
 	}
 }
 
-// readFiled reads the row under a key.
-func (s *Store) readFiled(ctx context.Context, c *conn, kind, key string) (r stored, err error) {
-	r.Row = ledger.Row{Kind: kind, Key: key}
+// readFiled reads the row under a key, its place and what it adds to the sum of the table.
+func (s *Store) readFiled(ctx context.Context, c *conn, kind, key string) (id int64, adds proof.Sum, r ledger.Row, err error) {
+	r = ledger.Row{Kind: kind, Key: key}
 	err = c.each(ctx, s.filedQuery("by_event = ? ORDER BY id DESC"), []any{digest8(key)},
 		func(scan func(...any) error) error {
-			f, row, _, err := s.scanFiled(scan, kind)
+			f, more, row, _, err := s.scanFiled(scan, kind)
 			if err != nil || row.Key != key {
 				return err
 			}
-			r = stored{id: f.id, Row: row, adds: f.adds}
+			id, adds, r = f.ID, more, row
 			return errEnough
 		})
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return r, err
+	return id, adds, r, err
 }
 
-// filedQuery reads rows with their proofs, where there may be any.
+// filedColumns are those of a row but for its proof.
+const filedColumns = "SELECT id, by_event, by_action, by_call, at, body, "
+
+// filedQuery reads rows with their proofs, where there may be any: who only reads decides nothing, and it may be a store of before.
 func (s *Store) filedQuery(where string) string {
-	if s.options.ReadOnly { // it may be a store of before; and who only reads decides nothing
-		return "SELECT id, by_event, by_action, by_call, at, body, NULL FROM calls WHERE " + where
+	if s.options.ReadOnly {
+		return filedColumns + "NULL FROM calls WHERE " + where
 	}
-	return "SELECT id, by_event, by_action, by_call, at, body, proof FROM calls WHERE " + where
+	return filedColumns + "proof FROM calls WHERE " + where
 }
 
-// A filedRow is a row as it is stored.
-type filedRow struct {
-	id, event, at  int64
-	action, called *int64
-	body           []byte
-	proof          []byte
-	adds           sum
-}
-
-// scan reads the row of a query made by filedQuery, and whether Interlock has written it so.
-func (f *filedRow) scan(s *Store, scan func(...any) error) (genuine bool, err error) {
-	if err := scan(&f.id, &f.event, &f.action, &f.called, &f.at, &f.body, &f.proof); err != nil || s.options.Sealer == nil {
-		return err == nil, err
-	}
-	proof, adds := f.tagged(s)
-	f.adds = adds
-	return bytes.Equal(proof[:], f.proof), nil
-}
-
-// tagged is the proof of a row, and what it adds to the sum of the table.
-func (f *filedRow) tagged(s *Store) (proof [proofSize]byte, adds sum) {
-	text := make([]byte, 0, 48)
-	for _, n := range []int64{f.id, f.event, f.at} {
-		text = binary.BigEndian.AppendUint64(text, uint64(n))
-	}
-	for _, n := range []*int64{f.action, f.called} {
-		if n == nil {
-			text = append(text, 0)
-			continue
-		}
-		text = binary.BigEndian.AppendUint64(append(text, 1), uint64(*n))
-	}
-	return tagged(s.options.Sealer.Tag([]byte("call 10"), text, f.body))
-}
-
-// columns are those of a row, with its proof.
-func (f *filedRow) columns(s *Store) (columns []any, adds sum) {
-	proof, adds := f.tagged(s)
-	return []any{f.id, f.event, f.action, f.called, f.at, f.body, proof[:]}, adds
+// filedOf reads the row of a query made by filedQuery.
+func filedOf(scan func(...any) error) (f proof.Filed, err error) {
+	err = scan(&f.ID, &f.Event, &f.Action, &f.Called, &f.At, &f.Body, &f.Proof)
+	return f, err
 }
 
 // filedSpan reads a span of the rows under a mark, in the order in which they were written first.
@@ -129,8 +97,8 @@ func (s *Store) filedSpan(ctx context.Context, c *conn, mark ledger.Ref,
 	}
 	read, last := 0, ledger.Place{}
 	err = c.each(ctx, query, []any{hash, span.From, span.UpTo, after, span.Limit}, func(scan func(...any) error) error {
-		f, row, about, err := s.scanFiled(scan, mark.Kind)
-		last = ledger.Place{At: f.at, Row: f.id}
+		f, _, row, about, err := s.scanFiled(scan, mark.Kind)
+		last = ledger.Place{At: f.At, Row: f.ID}
 		read++
 		if err == nil && slices.ContainsFunc(about.Marks, func(m ledger.Mark) bool { return m.Name == mark.Mark }) {
 			rows = append(rows, row)
@@ -144,22 +112,27 @@ func (s *Store) filedSpan(ctx context.Context, c *conn, mark ledger.Ref,
 }
 
 // scanFiled reads one row, with what its body says. One that Interlock has not written so says nothing.
-func (s *Store) scanFiled(scan func(...any) error, kind string) (f filedRow, r ledger.Row, about ledger.About, err error) {
+func (s *Store) scanFiled(scan func(...any) error, kind string) (f proof.Filed, adds proof.Sum, r ledger.Row, about ledger.About, err error) {
 	r.Kind = kind
-	genuine, err := f.scan(s, scan)
-	if err != nil || !genuine && !s.options.ReadOnly {
-		return f, r, about, err
+	if f, err = filedOf(scan); err != nil {
+		return f, adds, r, about, err
 	}
-	if r.Body, err = pack.Unpack(f.body, maxBody); err == nil {
+	if !s.options.ReadOnly {
+		var genuine bool
+		if _, adds, genuine = s.prover.Sum(&f); !genuine {
+			return f, adds, r, about, nil
+		}
+	}
+	if r.Body, err = pack.Unpack(f.Body, maxBody); err == nil {
 		if r.Value, err = s.book.Value(r); err == nil {
 			about, err = s.book.Named(r)
 		}
 	}
 	if err != nil {
-		return f, r, about, fmt.Errorf("decode a %s: %w", kind, err)
+		return f, adds, r, about, fmt.Errorf("decode a %s: %w", kind, err)
 	}
 	r.Key = about.Key
-	return f, r, about, nil
+	return f, adds, r, about, nil
 }
 
 // A filed row is one that a transaction writes, and where the first event of its change stands among the drafts.
@@ -186,10 +159,8 @@ func (b *batch) saveFiled(ctx context.Context, entries []interlock.Entry) error 
 		if err != nil {
 			return err
 		}
-		row.id = entries[f.first].Index + 1
-		columns, adds := row.columns(b.store)
-		b.sums[calls].add(adds)
-		fresh = append(fresh, columns)
+		row.ID = entries[f.first].Index + 1
+		fresh = append(fresh, b.filedColumns(&row))
 	}
 	err := b.insert(ctx, insertFiled, len(fresh), func(to []any, i int) []any { return append(to, fresh[i]...) })
 	for _, f := range b.filed {
@@ -200,8 +171,15 @@ func (b *batch) saveFiled(ctx context.Context, entries []interlock.Entry) error 
 	return err
 }
 
+// filedColumns counts a row in and returns its columns, with its proof.
+func (b *batch) filedColumns(f *proof.Filed) []any {
+	tag, adds, _ := b.store.prover.Sum(f)
+	b.proved.Sums[proof.Calls].Add(adds)
+	return []any{f.ID, f.Event, f.Action, f.Called, f.At, f.Body, tag[:]}
+}
+
 // filedRow is a row as it is to be stored, but for its place.
-func (s *Store) filedRow(r ledger.Row) (f filedRow, err error) {
+func (s *Store) filedRow(r ledger.Row) (f proof.Filed, err error) {
 	about, err := s.book.About(r)
 	if err != nil {
 		return f, err
@@ -209,48 +187,44 @@ func (s *Store) filedRow(r ledger.Row) (f filedRow, err error) {
 	for _, m := range about.Marks {
 		switch column, hash := filedUnder(m.Name); column {
 		case "by_action":
-			f.action, f.at = &hash, m.At
+			f.Action, f.At = &hash, m.At
 		case "by_call":
-			f.called = &hash
+			f.Called = &hash
 		}
 	}
-	f.event, f.body = digest8(r.Key), pack.Pack(r.Body)
-	s.written += int64(len(f.body) + 256)
+	f.Event, f.Body = digest8(r.Key), pack.Pack(r.Body)
+	s.written += int64(len(f.Body) + 256)
 	return f, nil
 }
 
 // refile writes a row in the place that it has, or before all others where it has none.
 func (b *batch) refile(ctx context.Context, r ledger.Row) error {
 	s := b.store
-	was, err := s.readFiled(ctx, s.writer, r.Kind, r.Key)
+	id, adds, _, err := s.readFiled(ctx, s.writer, r.Kind, r.Key)
 	if err != nil {
 		return err
 	}
-	if was.id != 0 {
-		b.sums[calls].take(was.adds)
+	if id != 0 {
+		b.proved.Sums[proof.Calls].Take(adds)
 	}
 	if r.Body == nil {
-		_, err = s.writer.exec(ctx, "DELETE FROM calls WHERE id = ?", was.id)
-		return err
+		return s.writer.RemoveFiled(ctx, id)
 	}
 	f, err := s.filedRow(r)
 	if err != nil {
 		return err
 	}
-	if f.id = was.id; was.id == 0 {
-		if _, err := s.writer.row(ctx, "SELECT min(coalesce(min(id), 0), 0) - 1 FROM calls", nil, &f.id); err != nil {
+	if f.ID = id; id == 0 {
+		if _, err := s.writer.row(ctx, "SELECT min(coalesce(min(id), 0), 0) - 1 FROM calls", nil, &f.ID); err != nil {
 			return err
 		}
 	}
-	columns, adds := f.columns(s)
-	b.sums[calls].add(adds)
-	if was.id == 0 {
-		_, err = s.writer.exec(ctx, insertFiled[len(insertFiled)-1], columns...)
-		return err
+	columns := b.filedColumns(&f)
+	if id == 0 {
+		return s.writer.done(ctx, insertFiled[len(insertFiled)-1], columns...)
 	}
-	_, err = s.writer.exec(ctx, "UPDATE calls SET by_action = ?, by_call = ?, at = ?, body = ?, proof = ? WHERE id = ?", f.action, f.called,
-		f.at, f.body, columns[len(columns)-1], f.id)
-	return err
+	return s.writer.done(ctx, "UPDATE calls SET by_action = ?, by_call = ?, at = ?, body = ?, proof = ? WHERE id = ?", f.Action, f.Called,
+		f.At, f.Body, columns[len(columns)-1], f.ID)
 }
 
 // pruneFiled forgets the oldest rows, so many of them at most, if they are from before a time.
@@ -258,10 +232,9 @@ func (b *batch) pruneFiled(ctx context.Context, most int, before int64) error {
 	s := b.store
 	oldest := "id IN (SELECT id FROM calls ORDER BY id LIMIT ?) AND at < ?"
 	err := s.writer.each(ctx, s.filedQuery(oldest), []any{most, before}, func(scan func(...any) error) error {
-		var f filedRow
-		genuine, err := f.scan(s, scan)
-		if genuine {
-			b.sums[calls].take(f.adds)
+		f, err := filedOf(scan)
+		if _, adds, genuine := s.prover.Sum(&f); err == nil && genuine {
+			b.proved.Sums[proof.Calls].Take(adds)
 		}
 		return err
 	})

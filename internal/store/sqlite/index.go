@@ -38,7 +38,7 @@ func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
 		s.notes = append(s.notes, note[:]...)
 		if end := entries[i].Index + 1; end%idBlock == 0 {
 			if _, err := s.writer.exec(ctx, "INSERT OR REPLACE INTO ids (first, notes, proof) VALUES (?, ?, ?)", end-idBlock,
-				s.notes, s.notesProof(end-idBlock, s.notes)); err != nil {
+				s.notes, s.prover.Notes(end-idBlock, s.notes)); err != nil {
 				return err
 			}
 			s.notes = s.notes[:0]
@@ -46,12 +46,6 @@ func (b *batch) noteIDs(ctx context.Context, entries []interlock.Entry) error {
 	}
 	s.noted = size
 	return nil
-}
-
-// notesProof is the proof of a row of notes.
-func (s *Store) notesProof(first int64, notes []byte) []byte {
-	tag := s.options.Sealer.Tag([]byte("ids 10"), binary.BigEndian.AppendUint64(nil, uint64(first)), notes)
-	return tag[:proofSize]
 }
 
 // madeNotes makes a row of notes from the entries that it is about.
@@ -97,7 +91,7 @@ func (s *Store) eachNotes(ctx context.Context, c *conn, size int64, visit func(f
 			return err
 		}
 		next -= idBlock
-		if len(notes) != 8*idBlock || checked && !bytes.Equal(proof, s.notesProof(first, notes)) {
+		if len(notes) != 8*idBlock || checked && !bytes.Equal(proof, s.prover.Notes(first, notes)) {
 			notes = nil
 		}
 		return visit(first, notes)

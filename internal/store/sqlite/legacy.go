@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/store/proof"
 )
 
 // rowsSince is the version from which what stands is rows of the ledger, and ordersSince that from which the orders among
@@ -221,7 +222,7 @@ func (s *Store) moveRows(ctx context.Context) error {
 			return err
 		}
 		if r.Version = 0; about.Binds {
-			r.Version = now.version
+			r.Version = now.Version
 		}
 		if err := s.moveIn(ctx, r); err != nil {
 			return err
@@ -287,7 +288,7 @@ func (s *Store) moveIn(ctx context.Context, r ledger.Row) error {
 }
 
 // soundHead reads the head of the log and holds it against the key and the number of entries.
-func (s *Store) soundHead(ctx context.Context) (ledger.Head, stamp, error) {
+func (s *Store) soundHead(ctx context.Context) (ledger.Head, proof.Stamp, error) {
 	head, now, err := readHead(ctx, s.writer)
 	if err != nil {
 		return head, now, err

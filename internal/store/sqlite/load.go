@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock/internal/ledger"
+	"interlock/internal/store/proof"
 )
 
 // known is what this process remembers of the ledger: the rows that decisions have named, as they were at one revision, which
@@ -54,14 +55,14 @@ func (s *Store) find(refs []ledger.Ref) ([]ledger.Row, bool) {
 
 // follow brings what this process remembers up to what its own transaction has written, so that who opens a request does not
 // make the next decision read anything again that it did not touch.
-func (s *Store) follow(rows []written, before, after stamp) {
+func (s *Store) follow(rows []written, before, after proof.Stamp) {
 	s.cache.Lock()
 	defer s.cache.Unlock()
-	if len(rows) == 0 || s.mind.revision != before.revision {
+	if len(rows) == 0 || s.mind.revision != before.Revision {
 		return // nothing to follow, or nothing that could: the next one who asks reads
 	}
 	k := &s.mind
-	k.revision, k.version = after.revision, after.version
+	k.revision, k.version = after.Revision, after.Version
 	for _, w := range rows {
 		k.replace(s.book, w)
 	}
@@ -103,6 +104,12 @@ func (k *known) replace(book ledger.Book, w written) {
 	}
 }
 
+// A reading is one of rows that are proved, and where it reads what is not: nil, where nothing is read that is not remembered.
+type reading struct {
+	proof.Reading
+	conn *conn
+}
+
 // Load returns the rows that refs name, as they are now, and the version to compute a change from. Those under one mark come in
 // no order; one that has ended or is not there does not come at all. Callers change nothing of them.
 //
@@ -120,19 +127,26 @@ func (s *Store) Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row
 		if err != nil {
 			return err
 		}
-		n := &snapshot{store: s, conn: c, known: known}
+		n := &reading{s.prover.Read(c, known), c}
 		rows, version, err = s.load(ctx, n, refs)
-		if errors.Is(err, errUnsteady) {
-			err = n.steadily(ctx, func() (err error) {
-				rows, version, err = s.load(ctx, n, refs)
-				return err
-			})
-			foreign = n.foreign
+		if errors.Is(err, proof.ErrUnsteady) {
+			rows, version, foreign, err = s.loadSteadily(ctx, c, known, slices.Clone(refs))
 		}
 		return err
 	})
-	s.notice(foreign, err) // when nobody waits for this reading any more
+	s.prover.Notice(foreign, err) // when nobody waits for this reading any more
 	return rows, version, err
+}
+
+// loadSteadily is load in one transaction. Apart from Load it costs memory only where it is needed.
+func (s *Store) loadSteadily(ctx context.Context, c *conn, known *proof.State, refs []ledger.Ref) (rows []ledger.Row,
+	version int64, foreign []*ledger.Tampered, err error) {
+	n := &reading{s.prover.Read(c, known), c}
+	err = n.Steadily(ctx, func() (err error) {
+		rows, version, err = s.load(ctx, n, refs)
+		return err
+	})
+	return rows, version, n.Foreign, err
 }
 
 // Scan returns the rows of a span of what stands under a mark, in its order, and where the next page begins: the zero place
@@ -191,7 +205,7 @@ func (s *Store) scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
 		}
 		read++
 		if proved {
-			if genuine := s.proofOf(r); !bytes.Equal(proof, genuine[:]) {
+			if genuine := s.prover.Row(r); !bytes.Equal(proof, genuine[:]) {
 				return nil
 			}
 		}
@@ -267,10 +281,10 @@ func (s *Store) Recall(ctx context.Context, refs ...ledger.Ref) ([]ledger.Row, i
 			s.cache.Unlock()
 			return rows, version, nil
 		}
-		if p := s.vouched; p != nil && p.sound && p.at.revision == s.mind.revision {
+		if p := s.vouched; p != nil && p.Sound && p.At.Revision == s.mind.revision {
 			s.cache.Unlock()
-			rows, version, err := s.load(ctx, &snapshot{store: s, known: p}, refs)
-			if !errors.Is(err, errElsewhere) {
+			rows, version, err := s.load(ctx, &reading{Reading: s.prover.Read(nil, p)}, refs)
+			if !errors.Is(err, proof.ErrElsewhere) {
 				return rows, version, err
 			}
 			return s.Load(ctx, refs...)
@@ -287,11 +301,11 @@ func (s *Store) fresh() bool {
 
 // look reads which revision is in force, forgets what is of another, and returns what proves the rest. What the head's tag does not
 // bear out is no revision to remember anything by.
-func (s *Store) look(ctx context.Context, c *conn) (*proofs, error) {
-	var now stamp
+func (s *Store) look(ctx context.Context, c *conn) (*proof.State, error) {
+	var now proof.Stamp
 	var size int64
 	if s.options.ReadOnly {
-		found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &now.version, &now.revision, &size)
+		found, err := c.row(ctx, "SELECT version, revision, size FROM head WHERE one = 1", nil, &now.Version, &now.Revision, &size)
 		if err == nil && !found {
 			_, _, err = readHead(ctx, c) // says what is wrong
 		}
@@ -302,7 +316,7 @@ func (s *Store) look(ctx context.Context, c *conn) (*proofs, error) {
 	}
 	var vouched []byte
 	at := time.Now() // before it is read: it may change right after
-	found, err := c.row(ctx, "SELECT version, revision, size, tag FROM head WHERE one = 1", nil, &now.version, &now.revision, &size, &vouched)
+	found, err := c.row(ctx, "SELECT version, revision, size, tag FROM head WHERE one = 1", nil, &now.Version, &now.Revision, &size, &vouched)
 	if err != nil || !found {
 		if err == nil {
 			_, _, err = readHead(ctx, c) // says what is wrong
@@ -312,18 +326,18 @@ func (s *Store) look(ctx context.Context, c *conn) (*proofs, error) {
 	s.cache.Lock()
 	known := s.vouched
 	s.cache.Unlock()
-	if known == nil || known.at != now || known.size != size || !bytes.Equal(known.vouched, vouched) {
-		if _, known, err = s.readHeadProved(ctx, c); err != nil {
+	if known == nil || known.At != now || known.Size != size || !bytes.Equal(known.Vouched, vouched) {
+		if _, known, err = c.Head(ctx); err != nil {
 			return nil, err
 		}
-		if !known.sound {
-			s.passing.forget(known.size)
+		if !known.Sound {
+			s.passing.forget(known.Size)
 			s.forgetMind()
 			return known, nil
 		}
 		s.remember(known)
 	}
-	s.found(known.at, known.size, at)
+	s.found(known.At, known.Size, at)
 	return known, nil
 }
 
@@ -335,30 +349,30 @@ func (s *Store) forgetMind() {
 }
 
 // remember keeps what proves the rest, as it was read or written.
-func (s *Store) remember(p *proofs) {
+func (s *Store) remember(p *proof.State) {
 	s.cache.Lock()
 	defer s.cache.Unlock()
-	if k := s.vouched; k == nil || p.size >= k.size {
+	if k := s.vouched; k == nil || p.Size >= k.Size {
 		s.vouched = p
 	}
 }
 
 // vouchedFor takes over what a transaction of this process has left. The writer's lock is held.
-func (s *Store) vouchedFor(p *proofs) {
+func (s *Store) vouchedFor(p *proof.State) {
 	s.proofs = p
-	if p.sound {
+	if p.Sound {
 		s.remember(p)
 	}
 }
 
 // found takes note of the versions and the size of the log at a time.
-func (s *Store) found(now stamp, size int64, at time.Time) {
+func (s *Store) found(now proof.Stamp, size int64, at time.Time) {
 	s.passing.notice(size)
-	s.saw(now.revision, at)
+	s.saw(now.Revision, at)
 	s.cache.Lock()
 	defer s.cache.Unlock()
-	if now.revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
-		s.mind.at(now.revision, now.version)
+	if now.Revision >= s.mind.revision { // a reader that was overtaken must not bring back what was
+		s.mind.at(now.Revision, now.Version)
 	}
 }
 
@@ -367,11 +381,11 @@ const unremembered = -1
 
 // load returns the rows of refs, from memory or the file. A row may be newer than the version that comes with it, which makes
 // a change from it be computed again at worst.
-func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]ledger.Row, int64, error) {
+func (s *Store) load(ctx context.Context, n *reading, refs []ledger.Ref) ([]ledger.Row, int64, error) {
 	s.cache.Lock()
 	revision, version := s.mind.revision, s.mind.version
-	if n.known != nil && n.known.at.revision != revision { // somebody has written meanwhile, and what is remembered is not of then
-		revision, version = unremembered, n.known.at.version
+	if n.Known != nil && n.Known.At.Revision != revision { // somebody has written meanwhile, and what is remembered is not of then
+		revision, version = unremembered, n.Known.At.Version
 	}
 	remembered := make([][]ledger.Row, len(refs))
 	known, epochs, looked := make([]bool, len(refs)), make([]int, len(refs)), time.Now()
@@ -419,13 +433,13 @@ func (s *Store) load(ctx context.Context, n *snapshot, refs []ledger.Ref) ([]led
 }
 
 // fetch reads the rows of one ref, and what they say.
-func (s *Store) fetch(ctx context.Context, n *snapshot, ref ledger.Ref) (rows []ledger.Row, err error) {
+func (s *Store) fetch(ctx context.Context, n *reading, ref ledger.Ref) (rows []ledger.Row, err error) {
 	if s.book.Proved(ref.Kind) && !s.options.ReadOnly {
-		return n.fetch(ctx, ref)
+		return n.Fetch(ctx, ref)
 	}
 	c := n.conn
 	if c == nil && !(s.book.Swept(ref.Kind) && ref.Key != "") {
-		return nil, errElsewhere
+		return nil, proof.ErrElsewhere
 	}
 	version, old, err := s.legacy(ctx, c, ref.Kind)
 	if err != nil || old {
@@ -434,26 +448,26 @@ func (s *Store) fetch(ctx context.Context, n *snapshot, ref ledger.Ref) (rows []
 		}
 		return rows, err
 	}
-	var r stored
+	var r ledger.Row
 	passes := s.book.Swept(ref.Kind) && version >= passingSince
 	switch {
 	case s.book.Filed(ref.Kind) && ref.Key == "":
 		rows, _, err = s.filedSpan(ctx, c, ref, ledger.Every(-1)) // which SQLite takes for all
 	case s.book.Filed(ref.Kind):
-		r, err = s.readFiled(ctx, c, ref.Kind, ref.Key)
+		_, _, r, err = s.readFiled(ctx, c, ref.Kind, ref.Key)
 	case passes && ref.Key == "":
 		rows, _, err = s.scanPassing(ctx, c, version, ref, ledger.Every(-1))
 	case passes && !s.options.ReadOnly:
-		r.Row, err = n.passed(ctx, ref.Kind, ref.Key)
+		r, err = n.Passed(ctx, ref.Kind, ref.Key)
 	case passes:
-		r.Row, err = readPassing(ctx, c, ref.Kind, ref.Key)
+		r, err = readPassing(ctx, c, ref.Kind, ref.Key)
 	case ref.Key == "":
-		rows, err = readMarked(ctx, c, ref.Kind, ref.Mark)
+		rows, err = c.Marked(ctx, ref.Kind, ref.Mark)
 	default:
 		r, err = readRow(ctx, c, ref.Kind, ref.Key)
 	}
 	if r.Body != nil {
-		rows = []ledger.Row{r.Row}
+		rows = []ledger.Row{r}
 	}
 	for i := range rows {
 		if err == nil {

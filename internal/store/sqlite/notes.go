@@ -8,6 +8,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"interlock/internal/ledger"
+	"interlock/internal/store/proof"
 )
 
 // Note has change make what it will of a row that permits nothing, and keeps it; nil of it keeps it as it is. It is a note beside
@@ -18,7 +19,7 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 		return errClosed
 	}
 	const doing = "take a note"
-	var before stored
+	var before ledger.Row
 	err := s.read(ctx, doing, func(c *conn) (err error) {
 		before, err = s.readNote(ctx, c, row)
 		return err
@@ -26,7 +27,7 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 	if err != nil {
 		return err
 	}
-	after, about, err := s.book.Note(before.Row, change)
+	after, about, err := s.book.Note(before, change)
 	if err != nil || about.Key == "" {
 		return err
 	}
@@ -48,7 +49,7 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 		now, err = b.readNote(sure, row)
 	}
 	if err == nil && !bytes.Equal(now.Body, before.Body) {
-		after, about, err = s.book.Note(now.Row, change)
+		after, about, err = s.book.Note(now, change)
 	}
 	if err == nil && about.Key != "" {
 		if s.book.Filed(row.Kind) {
@@ -85,18 +86,19 @@ func (s *Store) Note(ctx context.Context, row ledger.Ref, change func(value any)
 }
 
 // readNote reads the row that a note is about.
-func (s *Store) readNote(ctx context.Context, c *conn, ref ledger.Ref) (r stored, err error) {
+func (s *Store) readNote(ctx context.Context, c *conn, ref ledger.Ref) (r ledger.Row, err error) {
 	if s.book.Filed(ref.Kind) {
-		return s.readFiled(ctx, c, ref.Kind, ref.Key)
+		_, _, r, err = s.readFiled(ctx, c, ref.Kind, ref.Key)
+		return r, err
 	}
 	known, err := s.look(ctx, c)
 	if err != nil {
 		return r, err
 	}
-	n := &snapshot{store: s, conn: c, known: known}
-	if r.Row, err = n.passed(ctx, ref.Kind, ref.Key); errors.Is(err, errUnsteady) {
-		err = n.steadily(ctx, func() (err error) {
-			r.Row, err = n.passed(ctx, ref.Kind, ref.Key)
+	n := s.prover.Read(c, known)
+	if r, err = n.Passed(ctx, ref.Kind, ref.Key); errors.Is(err, proof.ErrUnsteady) {
+		err = n.Steadily(ctx, func() (err error) {
+			r, err = n.Passed(ctx, ref.Kind, ref.Key)
 			return err
 		})
 	}
@@ -104,12 +106,12 @@ func (s *Store) readNote(ctx context.Context, c *conn, ref ledger.Ref) (r stored
 }
 
 // readNote is readNote inside the transaction.
-func (b *batch) readNote(ctx context.Context, ref ledger.Ref) (r stored, err error) {
+func (b *batch) readNote(ctx context.Context, ref ledger.Ref) (r ledger.Row, err error) {
 	if b.store.book.Filed(ref.Kind) {
-		return b.store.readFiled(ctx, b.store.writer, ref.Kind, ref.Key)
+		_, _, r, err = b.store.readFiled(ctx, b.store.writer, ref.Kind, ref.Key)
+		return r, err
 	}
-	r.Row, err = b.passed(ctx, ref.Kind, ref.Key)
-	return r, err
+	return b.proved.Passed(ctx, ref.Kind, ref.Key)
 }
 
 // closedNow reports whether the store was closed: its connections may be gone.

@@ -21,6 +21,7 @@ import (
 	"interlock/internal/fileio"
 	"interlock/internal/ledger"
 	"interlock/internal/store/driver"
+	"interlock/internal/store/proof"
 )
 
 // schema makes version 1 of the tables of an empty database, schema2 version 2 of those, and so on.
@@ -88,7 +89,7 @@ type Store struct {
 	args    []any          // of the statement under way
 	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
 	noted   int64          // -1 is unknown
-	proofs  *proofs        // as they are with newest; nil: unknown
+	proofs  *proof.State   // as they are with newest; nil: unknown
 	swept   time.Time      // when passing rows that are over were last forgotten
 
 	blobs map[interlock.Digest]int64 // those this process knows to be stored, and when it last saw to that, in unix nanoseconds
@@ -106,12 +107,11 @@ type Store struct {
 
 	cache   sync.Mutex // guards the fields below
 	mind    known
-	vouched *proofs   // the newest that this process has found sound, or made
-	current int64     // newest revision this process has seen in the file
-	seen    time.Time // when that was in force
+	vouched *proof.State // the newest that this process has found sound, or made
+	current int64        // newest revision this process has seen in the file
+	seen    time.Time    // when that was in force
 
-	parts    parts    // of which this process knows the claims
-	noticed  sync.Map // names of [ledger.Tampered] that were told
+	prover   *proof.Prover
 	watching watching // who waits for others to write
 
 	checkpoints chan struct{}
@@ -144,6 +144,7 @@ func openWrapped(path string, options driver.Options, wrap func(sqldriver.Conn) 
 		jobs: map[string]job{}, readers: make(chan *conn, maxReaders), slots: make(chan struct{}, maxReaders),
 		checkpoints: make(chan struct{}, 1), noted: -1, blobs: map[interlock.Digest]int64{}, book: ledger.NewBook(),
 	}
+	s.prover = proof.New(options.Sealer, s.book, options.Brief, options.Noticed)
 	if err := s.open(); err != nil {
 		s.release()
 		return nil, err
@@ -177,7 +178,7 @@ func (s *Store) open() error {
 	}
 	writers := sql.OpenDB(connector{name: writing.name(), wrap: s.wrap})
 	writers.SetMaxOpenConns(1)
-	writer, err := take(ctx, writers, s.options.Patience)
+	writer, err := s.take(ctx, writers)
 	if err != nil {
 		return explain("open the store", err)
 	}
@@ -185,7 +186,7 @@ func (s *Store) open() error {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	head, p, err := s.readHeadProved(ctx, writer)
+	head, p, err := writer.Head(ctx)
 	if err != nil {
 		return explain("read the head", err)
 	}

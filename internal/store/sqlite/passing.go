@@ -14,6 +14,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/store/proof"
 )
 
 // Rows of the kinds that are forgotten after a time of their own have a table of their own: most actions write one, and nobody
@@ -167,7 +168,7 @@ func (s *Store) scanPassing(ctx context.Context, c *conn, version int64, mark le
 		}
 		read++
 		if !s.options.ReadOnly {
-			if genuine := s.passProof(r, last.At); !bytes.Equal(proof, genuine[:]) {
+			if genuine := s.prover.Pass(r, last.At); !bytes.Equal(proof, genuine[:]) {
 				return nil
 			}
 		}
@@ -199,7 +200,7 @@ func (b *batch) look(ctx context.Context, kind, key string) (ledger.Row, error) 
 	switch {
 	case !known || s.book.Noted(kind):
 		var err error
-		if r, err = b.passed(ctx, kind, key); err != nil {
+		if r, err = b.proved.Passed(ctx, kind, key); err != nil {
 			return r, err
 		}
 		r.Value, _ = s.book.Value(r) // whoever needs it finds what is wrong
@@ -247,7 +248,7 @@ func (b *batch) savePassing(ctx context.Context) error {
 		case !p.wrote:
 			continue
 		case p.row.Body == nil && p.row.Value == nil:
-			if err := b.forgetPassed(ctx, passNumber(ref.Kind, ref.Key)); err != nil {
+			if err := b.forgetPassed(ctx, proof.PassNumber(ref.Kind, ref.Key)); err != nil {
 				return err
 			}
 			continue
@@ -256,7 +257,7 @@ func (b *batch) savePassing(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rows, fresh = append(rows, passRow{p.row, passNumber(ref.Kind, ref.Key), until}), fresh || p.missing
+		rows, fresh = append(rows, passRow{p.row, proof.PassNumber(ref.Kind, ref.Key), until}), fresh || p.missing
 	}
 	kept, err := b.keptRuns(ctx)
 	if err != nil {
@@ -275,9 +276,7 @@ func (b *batch) savePassed(ctx context.Context, rows []passRow) error {
 	slices.SortFunc(rows, func(one, other passRow) int { return cmp.Compare(one.owner, other.owner) }) // neighbours are written together
 	return b.insert(ctx, insertPassing, len(rows), func(to []any, i int) []any {
 		r := &rows[i]
-		proof := s.passProof(r.Row, r.until)
-		b.claim(claim{owner: r.owner, proof: proof})
-		b.knows(claim{owner: r.owner, proof: proof}, r.Row)
+		proof := b.proved.Pass(r.Row, r.owner, r.until)
 		s.written += int64(len(r.Body) + 96)
 		return append(to, r.owner, r.Kind, r.Key, r.until, proof[:], r.Body)
 	})
@@ -302,6 +301,14 @@ func (s *Store) finish(r *ledger.Row) (until int64, err error) {
 	return until, err
 }
 
+// forgetPassed deletes a row.
+func (b *batch) forgetPassed(ctx context.Context, owner int64) error {
+	if err := b.proved.Forget(ctx, owner); err != nil {
+		return err
+	}
+	return b.store.writer.RemovePassing(ctx, owner, owner)
+}
+
 // sweepEach is how often rows that are over are looked for at most while new ones come.
 const sweepEach = time.Minute
 
@@ -323,8 +330,8 @@ func (b *batch) notePassing(ctx context.Context, r ledger.Row, fresh bool) error
 	if err != nil {
 		return err
 	}
-	row := passRow{r, passNumber(r.Kind, r.Key), until}
-	if _, err := b.part(ctx, passPart(row.owner)); err != nil {
+	row := passRow{r, proof.PassNumber(r.Kind, r.Key), until}
+	if err := b.proved.ReadPass(ctx, row.owner); err != nil {
 		return err
 	}
 	if fresh {

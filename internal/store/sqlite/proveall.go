@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 
 	"interlock/internal/ledger"
+	"interlock/internal/store/proof"
 )
 
 // provedSince is the version from which what stands is proved, besideSince that from which everything beside the log is.
@@ -28,7 +29,7 @@ func (s *Store) moveCarried(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := s.writer.exec(ctx, "INSERT INTO proofs (one, tags) VALUES (1, ?)", make([]byte, proofParts*partTag))
+	_, err := s.writer.exec(ctx, "INSERT INTO proofs (one, tags) VALUES (1, ?)", proof.NewState().Tags)
 	return err
 }
 
@@ -39,13 +40,13 @@ func (s *Store) proveAll(ctx context.Context, from int64) error {
 	if err != nil {
 		return err
 	}
-	p := &proofs{tags: make([]byte, proofParts*partTag), passing: make([]byte, passParts*partTag), sound: true}
+	p := proof.NewState()
 	doubted := &doubts{}
 	if from == provedSince {
 		if doubted, err = s.doubts(ctx, head); err != nil {
 			return err
 		}
-		p.sound = !doubted.all
+		p.Sound = !doubted.all
 	}
 	if err := s.proveRows(ctx, doubted); err != nil {
 		return err
@@ -56,19 +57,19 @@ func (s *Store) proveAll(ctx context.Context, from int64) error {
 	if err := s.proveParts(ctx, p, doubted); err != nil {
 		return err
 	}
-	if err := s.proveCalls(ctx, &p.sums[calls]); err != nil {
+	if err := s.proveCalls(ctx, &p.Sums[proof.Calls]); err != nil {
 		return err
 	}
-	if err := s.proveBlobs(ctx, &p.sums[blobs]); err != nil {
+	if p.Sums[proof.Blobs], err = s.writer.ProveBlobs(ctx); err != nil {
 		return err
 	}
 	if err := s.proveNotes(ctx); err != nil {
 		return err
 	}
-	if _, err := s.writer.exec(ctx, "UPDATE proofs SET tags = ? WHERE one = 1", p.tags); err != nil {
+	if _, err := s.writer.exec(ctx, "UPDATE proofs SET tags = ? WHERE one = 1", p.Tags); err != nil {
 		return err
 	}
-	b := &batch{store: s, proofs: p, sums: p.sums, after: now}
+	b := &batch{store: s, proved: s.prover.Change(s.writer, p), after: now}
 	if err := b.saveBeside(ctx, head); err != nil {
 		return err
 	}
@@ -86,39 +87,38 @@ type doubts struct {
 // doubts looks at what version 9 would have believed, by its own proofs.
 func (s *Store) doubts(ctx context.Context, head ledger.Head) (*doubts, error) {
 	d := &doubts{parts: map[int]bool{}, rows: map[int64]bool{}}
-	p, proved := &proofs{}, []byte(nil)
-	if _, err := s.writer.row(ctx, "SELECT p.tags, h.proved FROM head h LEFT JOIN proofs p ON p.one = 1 WHERE h.one = 1", nil, &p.tags,
+	p, proved := &proof.State{}, []byte(nil)
+	if _, err := s.writer.row(ctx, "SELECT p.tags, h.proved FROM head h LEFT JOIN proofs p ON p.one = 1 WHERE h.one = 1", nil, &p.Tags,
 		&proved); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(p.tags)
+	sum := sha256.Sum256(p.Tags)
 	want := s.options.Sealer.Tag([]byte("head"), binary.BigEndian.AppendUint64(nil, uint64(head.Size)), []byte(head.Last), sum[:])
-	if d.all = len(p.tags) != proofParts*partTag || !bytes.Equal(proved, want[:]); d.all {
+	if d.all = len(p.Tags) != proof.Parts*proof.TagSize || !bytes.Equal(proved, want[:]); d.all {
 		return d, nil
 	}
-	claims := map[int][]claim{}
+	claims := map[int][]proof.Claim{}
 	err := s.writer.each(ctx, "SELECT id, kind, key, body, owner, proof FROM rows ORDER BY owner, proof", nil,
 		func(scan func(...any) error) error {
-			r, id, number, proof := ledger.Row{}, int64(0), (*int64)(nil), []byte(nil)
-			if err := scan(&id, &r.Kind, &r.Key, &r.Body, &number, &proof); err != nil || !s.book.Proved(r.Kind) || unproved9(r.Kind) {
+			r, id, number, stored := ledger.Row{}, int64(0), (*int64)(nil), []byte(nil)
+			if err := scan(&id, &r.Kind, &r.Key, &r.Body, &number, &stored); err != nil || !s.book.Proved(r.Kind) || unproved9(r.Kind) {
 				return err
 			}
 			owner, wrong := s.book.Owner(r)
 			tag := s.options.Sealer.Tag([]byte("row"), []byte(r.Kind), []byte(r.Key), r.Body)
-			if wrong != nil || !bytes.Equal(tag[:proofSize], proof) || (owner == "") != (number == nil) ||
-				owner != "" && ownerNumber(owner) != *number {
+			if wrong != nil || !bytes.Equal(tag[:proof.Size], stored) || (owner == "") != (number == nil) ||
+				owner != "" && proof.OwnerNumber(owner) != *number {
 				d.rows[id] = true
 				return nil
 			}
 			if owner != "" {
-				one := claim{owner: *number}
-				copy(one.proof[:], proof)
-				claims[int(one.owner>>partShift)] = append(claims[int(one.owner>>partShift)], one)
+				one := proof.Claim{Owner: *number, Proof: [proof.Size]byte(stored)}
+				claims[proof.PartOf(*number)] = append(claims[proof.PartOf(*number)], one)
 			}
 			return nil
 		})
-	for part := range proofParts {
-		if tag := s.tagOf(part, claims[part]); !bytes.Equal(tag[:], p.tag(part)) {
+	for part := range proof.Parts {
+		if tag := s.prover.Part(part, claims[part]); !bytes.Equal(tag[:], p.Tag(part)) {
 			d.parts[part] = true
 		}
 	}
@@ -159,10 +159,10 @@ func (s *Store) proveRows(ctx context.Context, doubted *doubts) error {
 			}
 			var owner any
 			if name != "" {
-				owner = ownerNumber(name)
+				owner = proof.OwnerNumber(name)
 			}
-			proof := s.proofOf(p.row)
-			if _, err := s.writer.exec(ctx, "UPDATE rows SET owner = ?, proof = ? WHERE id = ?", owner, proof[:], p.id); err != nil {
+			tag := s.prover.Row(p.row)
+			if err := s.writer.done(ctx, "UPDATE rows SET owner = ?, proof = ? WHERE id = ?", owner, tag[:], p.id); err != nil {
 				return err
 			}
 		}
@@ -192,9 +192,9 @@ func (s *Store) movePassed(ctx context.Context) error {
 		return err
 	}
 	for i := range rows {
-		rows[i].owner = passNumber(rows[i].Kind, rows[i].Key)
+		rows[i].owner = proof.PassNumber(rows[i].Kind, rows[i].Key)
 	}
-	b := &batch{store: s, proofs: &proofs{}} // which are none yet: the claims come with the parts
+	b := &batch{store: s, proved: s.prover.Change(s.writer, &proof.State{})} // which are none yet: the claims come with the parts
 	if err := b.savePassed(ctx, rows); err != nil {
 		return err
 	}
@@ -207,8 +207,8 @@ func (s *Store) movePassed(ctx context.Context) error {
 }
 
 // proveParts makes the tags of the parts. That of a part in doubt fits nothing.
-func (s *Store) proveParts(ctx context.Context, p *proofs, doubted *doubts) error {
-	parts := map[int][]claim{}
+func (s *Store) proveParts(ctx context.Context, p *proof.State, doubted *doubts) error {
+	parts := map[int][]proof.Claim{}
 	for _, table := range []string{"rows", "passing"} {
 		id := "0"
 		if table == "rows" {
@@ -216,14 +216,14 @@ func (s *Store) proveParts(ctx context.Context, p *proofs, doubted *doubts) erro
 		}
 		err := s.writer.each(ctx, "SELECT owner, proof, "+id+" FROM "+table+" WHERE owner IS NOT NULL ORDER BY owner, proof", nil,
 			func(scan func(...any) error) error {
-				one, proof, id := claim{}, []byte(nil), int64(0)
-				if err := scan(&one.owner, &proof, &id); err != nil || doubted.rows[id] {
+				one, stored, id := proof.Claim{}, []byte(nil), int64(0)
+				if err := scan(&one.Owner, &stored, &id); err != nil || doubted.rows[id] {
 					return err
 				}
-				copy(one.proof[:], proof)
-				part := int(one.owner >> partShift)
+				copy(one.Proof[:], stored)
+				part := proof.PartOf(one.Owner)
 				if table == "passing" {
-					part = passPart(one.owner)
+					part = proof.PassPart(one.Owner)
 				}
 				parts[part] = append(parts[part], one)
 				return nil
@@ -232,54 +232,31 @@ func (s *Store) proveParts(ctx context.Context, p *proofs, doubted *doubts) erro
 			return err
 		}
 	}
-	for part := range proofParts + passParts {
+	for part := range proof.Parts + proof.PassParts {
 		claims := parts[part]
 		if doubted.parts[part] {
-			claims = append(claims, claim{owner: -1})
+			claims = append(claims, proof.Claim{Owner: -1})
 		}
-		tag := s.tagOf(part, claims)
-		copy(p.tag(part), tag[:])
+		tag := s.prover.Part(part, claims)
+		copy(p.Tag(part), tag[:])
 	}
-	p.sum, p.passed = sha256.Sum256(p.tags), sha256.Sum256(p.passing)
+	p.Summarize(true, true)
 	return nil
 }
 
 // proveCalls proves the calls.
-func (s *Store) proveCalls(ctx context.Context, total *sum) error {
-	var rows []filedRow // read first: a statement that reads must not see what another writes
-	err := s.writer.each(ctx, s.filedQuery("id IS NOT NULL"), nil, func(scan func(...any) error) error {
-		var f filedRow
-		_, err := f.scan(s, scan)
-		rows = append(rows, f)
-		return err
+func (s *Store) proveCalls(ctx context.Context, total *proof.Sum) error {
+	var rows []proof.Filed // read first: a statement that reads must not see what another writes
+	err := s.writer.Filed(ctx, func(f *proof.Filed) error {
+		rows = append(rows, *f)
+		return nil
 	})
 	for i := range rows {
-		if err != nil {
-			return err
+		if err == nil {
+			tag, adds, _ := s.prover.Sum(&rows[i])
+			total.Add(adds)
+			err = s.writer.done(ctx, "UPDATE calls SET proof = ? WHERE id = ?", tag[:], rows[i].ID)
 		}
-		proof, adds := rows[i].tagged(s)
-		total.add(adds)
-		_, err = s.writer.exec(ctx, "UPDATE calls SET proof = ? WHERE id = ?", proof[:], rows[i].id)
-	}
-	return err
-}
-
-// proveBlobs proves what stands beside each blob.
-func (s *Store) proveBlobs(ctx context.Context, total *sum) error {
-	var rows []blobRow // read first: a statement that reads must not see what another writes
-	err := s.writer.each(ctx, "SELECT digest, at, used FROM blobs", nil, func(scan func(...any) error) error {
-		var r blobRow
-		err := scan(&r.digest, &r.at, &r.used)
-		rows = append(rows, r)
-		return err
-	})
-	for i := range rows {
-		if err != nil {
-			return err
-		}
-		proof, adds := rows[i].tagged(s)
-		total.add(adds)
-		_, err = s.writer.exec(ctx, "UPDATE blobs SET proof = ? WHERE digest = ?", proof[:], rows[i].digest)
 	}
 	return err
 }
@@ -291,7 +268,7 @@ func (s *Store) proveNotes(ctx context.Context) error {
 		var first int64
 		var notes []byte
 		err := scan(&first, &notes)
-		proofs[first] = s.notesProof(first, notes)
+		proofs[first] = s.prover.Notes(first, notes)
 		return err
 	})
 	for first, proof := range proofs { // any order: they don't depend on each other

@@ -51,7 +51,7 @@ func (s *Store) alone(ctx context.Context, doing string, step func(c *conn) erro
 		return err
 	}
 	defer s.end()
-	c, err := take(ctx, s.db, s.options.Patience)
+	c, err := s.take(ctx, s.db)
 	if err != nil {
 		return explain(doing, err)
 	}
@@ -108,7 +108,7 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	case c := <-s.readers:
 		return c, nil
 	default:
-		return take(ctx, s.db, s.options.Patience)
+		return s.take(ctx, s.db)
 	}
 }
 

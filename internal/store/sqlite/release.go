@@ -1,13 +1,13 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/store/proof"
 )
 
 // releaseAtOnce is of how many entries one transaction takes the content away: others write in between, and no agent waits long.
@@ -65,13 +65,9 @@ func (s *Store) dropBlobs(ctx context.Context, where string, args []any) (delete
 	if err != nil {
 		return 0, err
 	}
-	err = s.writer.each(ctx, "SELECT digest, at, used, proof FROM blobs WHERE "+where, args, func(scan func(...any) error) error {
-		var r blobRow
-		if err := scan(&r.digest, &r.at, &r.used, &r.proof); err != nil {
-			return err
-		}
-		if proof, adds := r.tagged(s); bytes.Equal(proof[:], r.proof) {
-			b.sums[blobs].take(adds)
+	err = s.writer.blobRows(ctx, where, args, func(r *proof.Blob) error {
+		if _, adds, genuine := s.prover.Sum(r); genuine {
+			b.proved.Sums[proof.Blobs].Take(adds)
 		}
 		return nil
 	})

@@ -14,43 +14,11 @@ type written struct {
 	marks []ledger.Mark
 }
 
-// stored is a row with its place in the table. One that is not there has no place.
-type stored struct {
-	id int64
-	ledger.Row
-
-	// of rows that are proved, where the writer has read them
-	adds    sum    // of a call: what it adds to the sum of the table
-	claim   *claim // what it stands by
-	foreign bool   // Interlock has not written it so: it counts for nothing, and is written over
-}
-
-// readRow reads the row under a key.
-func readRow(ctx context.Context, c *conn, kind, key string) (stored, error) {
-	r := stored{Row: ledger.Row{Kind: kind, Key: key}}
-	_, err := c.row(ctx, "SELECT id, version, body FROM rows WHERE kind = ? AND key = ?", []any{kind, key},
-		&r.id, &r.Version, &r.Body)
+// readRow reads the row under a key in a store that may be one of before.
+func readRow(ctx context.Context, c *conn, kind, key string) (ledger.Row, error) {
+	r := ledger.Row{Kind: kind, Key: key}
+	_, err := c.row(ctx, "SELECT version, body FROM rows WHERE kind = ? AND key = ?", []any{kind, key}, &r.Version, &r.Body)
 	return r, err
-}
-
-// readMarked reads the rows under a mark, in their order.
-func readMarked(ctx context.Context, c *conn, kind, mark string) ([]ledger.Row, error) {
-	return readRows(ctx, c, kind, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row "+
-		"WHERE m.kind = ? AND m.mark = ? ORDER BY m.at, m.row", kind, mark)
-}
-
-// readRows reads the rows of one kind that a query finds.
-func readRows(ctx context.Context, c *conn, kind, query string, args ...any) ([]ledger.Row, error) {
-	var rows []ledger.Row
-	err := c.each(ctx, query, args, func(scan func(...any) error) error {
-		r := ledger.Row{Kind: kind}
-		if err := scan(&r.Key, &r.Version, &r.Body); err != nil {
-			return err
-		}
-		rows = append(rows, r)
-		return nil
-	})
-	return rows, err
 }
 
 // write puts a row into the ledger. One that has a version keeps it: it was spent from, which makes nobody decide again.
@@ -65,11 +33,11 @@ func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 		b.filed = append(b.filed, filed{len(b.drafts), r}) // its change's events come next
 		return nil
 	}
-	before, err := b.read(ctx, r.Kind, r.Key)
+	before, err := b.proved.Read(ctx, r.Kind, r.Key)
 	if err != nil {
 		return err
 	}
-	if before.id == 0 && r.Body == nil {
+	if before.ID == 0 && r.Body == nil {
 		return nil // nothing ends that never was
 	}
 	about, err := b.store.book.About(r)
@@ -78,30 +46,30 @@ func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 	}
 	var had ledger.About
 	if before.Body != nil {
-		if had, err = b.store.book.About(before.Row); err != nil && !before.foreign {
+		if had, err = b.store.book.About(before.Row); err != nil && !before.Foreign {
 			return err
 		}
 	}
-	b.after.revision++
+	b.after.Revision++
 	if r.Version == 0 {
 		r.Version = before.Version
 		if about.Binds {
 			if !*moved {
-				b.after.version++
+				b.after.Version++
 				*moved = true
 			}
-			r.Version = b.after.version
+			r.Version = b.after.Version
 		}
 	}
 	b.store.written += int64(len(r.Body) + 256)
 	b.written = append(b.written, written{r, slices.Concat(had.Marks, about.Marks)})
-	owner, proof, err := b.prove(before, r)
+	owner, proof, err := b.proved.Prove(before, r)
 	if err != nil {
 		return err
 	}
-	if before.id == 0 {
+	if before.ID == 0 {
 		found, err := w.row(ctx, "INSERT INTO rows (kind, key, version, body, owner, proof) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-			[]any{r.Kind, r.Key, r.Version, nullable(r.Body), owner, proof}, &before.id)
+			[]any{r.Kind, r.Key, r.Version, nullable(r.Body), owner, proof}, &before.ID)
 		if err == nil && !found {
 			err = fmt.Errorf("a row has no place")
 		}
@@ -109,10 +77,10 @@ func (b *batch) write(ctx context.Context, r ledger.Row, moved *bool) error {
 			return err
 		}
 	} else if err := b.one(w.exec(ctx, "UPDATE rows SET version = ?, body = ?, owner = ?, proof = ? WHERE id = ?", r.Version,
-		nullable(r.Body), owner, proof, before.id)); err != nil {
+		nullable(r.Body), owner, proof, before.ID)); err != nil {
 		return err
 	}
-	return remark(ctx, w, r.Kind, before.id, had.Marks, about.Marks)
+	return remark(ctx, w, r.Kind, before.ID, had.Marks, about.Marks)
 }
 
 // insertRow adds a row as it was before rows were proved, and returns its place.
@@ -150,11 +118,11 @@ func remark(ctx context.Context, w *conn, kind string, id int64, had, has []ledg
 
 // checkReads refuses a change whose ground has moved: everything that binds, or what it names as read.
 func (b *batch) checkReads(ctx context.Context, change *ledger.Change) (refusal, err error) {
-	if change.Version == 0 || change.Version == b.after.version {
+	if change.Version == 0 || change.Version == b.after.Version {
 		return nil, nil
 	}
-	moved := fmt.Errorf("store: computed from version %d, now %d: %w", change.Version, b.after.version, ledger.ErrConflict)
-	if change.Reads == nil || change.Version > b.after.version {
+	moved := fmt.Errorf("store: computed from version %d, now %d: %w", change.Version, b.after.Version, ledger.ErrConflict)
+	if change.Reads == nil || change.Version > b.after.Version {
 		return moved, nil
 	}
 	changed := 0
@@ -230,14 +198,14 @@ func (b *batch) apply(ctx context.Context, c *commit) (refusal, err error) {
 		if b.store.book.Swept(kind) {
 			return b.look(ctx, kind, key)
 		}
-		r, err := b.read(ctx, kind, key)
-		if r.foreign {
+		r, err := b.proved.Read(ctx, kind, key)
+		if r.Foreign {
 			return ledger.Row{Kind: kind, Key: key}, err
 		}
 		return r.Row, err
 	})
 	if refusal == nil && err == nil {
-		refusal, err = b.ready(ctx, rows)
+		refusal, err = b.proved.Ready(ctx, rows)
 	}
 	if refusal != nil || err != nil {
 		return refusal, err

@@ -21,8 +21,8 @@ var tablesNow string
 // tableSeparator stands between the statements of tables.sql.
 const tableSeparator = ";\n\n"
 
-// checkTables holds the tables of the store, and what belongs to them, against what they should be.
-func (n *snapshot) checkTables(ctx context.Context, visit func(*ledger.Tampered) error) error {
+// Made holds the tables of the store, and what belongs to them, against what they should be.
+func (c *conn) Made(ctx context.Context, visit func(*ledger.Tampered) error) error {
 	missing := map[string]bool{}
 	for _, statement := range strings.Split(strings.TrimSpace(tablesNow), tableSeparator) {
 		missing[strings.TrimSuffix(strings.TrimSpace(statement), ";")] = true
@@ -31,7 +31,7 @@ func (n *snapshot) checkTables(ctx context.Context, visit func(*ledger.Tampered)
 	name := func(kind, name, what string) *ledger.Tampered {
 		return &ledger.Tampered{Table: "sqlite_schema", Kind: kind, Key: name, What: what}
 	}
-	err := n.conn.each(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "+
+	err := c.each(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "+
 		"ORDER BY type, name", nil, func(scan func(...any) error) error {
 		var kind, key, table, statement string
 		if err := scan(&kind, &key, &table, &statement); err != nil {

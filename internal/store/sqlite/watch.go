@@ -185,7 +185,7 @@ func (s *Store) lookOut(ctx context.Context) error {
 
 // beginLooking opens a connection and notes how far the file is.
 func (s *Store) beginLooking(ctx context.Context, l *lookout) (err error) {
-	if l.c, err = take(ctx, s.db, s.options.Patience); err != nil {
+	if l.c, err = s.take(ctx, s.db); err != nil {
 		return err
 	}
 	var now mark
@@ -332,8 +332,8 @@ func (k *watching) everybody() {
 
 // wrote tells what a transaction has written.
 func (s *Store) wrote(done *batch) {
-	after := mark{s.newest.Size, done.after.revision}
-	before := mark{after.size - int64(len(done.drafts)), done.before.revision}
+	after := mark{s.newest.Size, done.after.Revision}
+	before := mark{after.size - int64(len(done.drafts)), done.before.Revision}
 	s.watching.wrote(before, after, func() []string {
 		kinds := []string{logKind}
 		for _, w := range done.written {
