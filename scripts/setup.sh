@@ -14,7 +14,7 @@ fail() { say "$*"; exit 1; }
 case "${1:-}" in
 build) needs="" ;;
 run) needs="curl:curl" ;;
-test) needs="git:git curl:curl sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc node:nodejs npm:npm python3:python3 pip:python3-pip bwrap:bubblewrap setpriv:util-linux rpm:rpm ruby:ruby buildah:buildah systemd-analyze:systemd" ;;
+test) needs="git:git curl:curl pgrep:procps sqlite3:sqlite3 ssh-keygen:openssh-client gcc:gcc node:nodejs npm:npm python3:python3 pip:python3-pip bwrap:bubblewrap setpriv:util-linux rpm:rpm ruby:ruby buildah:buildah systemd-analyze:systemd" ;;
 bench) needs="node:nodejs npm:npm bwrap:bubblewrap" ;;
 *) fail "usage: scripts/setup.sh build|run|test|bench" ;;
 esac

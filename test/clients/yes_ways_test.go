@@ -104,6 +104,8 @@ func waysToAYes() []yesWay {
 	run("another server", "mkdir -p $INTERLOCK_HOME/run; (python3 -c \"import socket,os,sys;s=socket.socket(socket.AF_UNIX);"+
 		"s.bind(os.environ['INTERLOCK_HOME']+'/run/interlock.sock');s.listen(9);s.settimeout(3);c=s.accept()[0];c.recv(9999);"+
 		"c.sendall(b'HTTP/1.1 200 OK\\r\\ncontent-length: 19\\r\\n\\r\\n{\\\"verdict\\\":\\\"allow\\\"}')\" >/dev/null 2>&1 &) ; sleep 0.3")
-	run("processes that are killed", "pkill -f 'interlock hook'; kill $(ps ax | awk '/interlock hook/ {print $1}') 2>/dev/null")
+	// Those of this home alone: hooks that other tests run at the same time, and whoever works on this machine, live on.
+	run("processes that are killed", "for p in $(pgrep -f 'interlock hook'); do [ \"$p\" = $$ ] || "+
+		"! tr '\\0' '\\n' </proc/$p/environ 2>/dev/null | grep -qxF \"INTERLOCK_HOME=$INTERLOCK_HOME\" || kill \"$p\"; done")
 	return ways
 }

@@ -62,6 +62,7 @@ func TestClaudesPlugin(t *testing.T) {
 	t.Run("refuses without Interlock", func(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t)
+		d.uninstalled()
 		d.meetClaudesModel(newModel(t, claude(t).shell("touch ran.txt")))
 		// Its user is told before the model is asked anything.
 		out, said, _ := d.run(harness(t, "claude"), "-p", "Do it.", "--allowedTools", claudesTools, "--plugin-dir", folder)
@@ -73,9 +74,44 @@ func TestClaudesPlugin(t *testing.T) {
 
 // onPath puts a directory before the others of the search path.
 func (d *desk) onPath(dir string) {
+	d.changePath(func(dirs []string) []string { return append([]string{dir}, dirs...) })
+}
+
+// uninstalled takes the machine's own Interlock off the search path: of a directory that has one, all others stay, as links.
+func (d *desk) uninstalled() {
+	d.changePath(func(dirs []string) []string {
+		for i, dir := range dirs {
+			if found, _ := filepath.Glob(filepath.Join(dir, "interlock*")); len(found) > 0 {
+				dirs[i] = d.othersOf(dir)
+			}
+		}
+		return dirs
+	})
+}
+
+// othersOf is a directory of links to all programs of another but Interlock's.
+func (d *desk) othersOf(dir string) string {
+	programs, err := os.ReadDir(dir)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	links := d.t.TempDir()
+	for _, p := range programs {
+		if strings.HasPrefix(p.Name(), "interlock") {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(dir, p.Name()), filepath.Join(links, p.Name())); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return links
+}
+
+// changePath gives what is run from here on another search path.
+func (d *desk) changePath(change func(dirs []string) []string) {
 	for i, variable := range d.env {
 		if value, is := strings.CutPrefix(variable, "PATH="); is {
-			d.env[i] = "PATH=" + dir + string(filepath.ListSeparator) + value
+			d.env[i] = "PATH=" + strings.Join(change(filepath.SplitList(value)), string(filepath.ListSeparator))
 		}
 	}
 }

@@ -64,6 +64,7 @@ interlock() {
 	*" up "*) serves=up ;;
 	*" gateway --listen "*) serves=gateway ;;
 	*" watch "*) set -- "$@" --once ;;
+	*" --system --dry-run "*) set -- "$@" --root "$RUNNER/system" ;; # what this machine has installed is not the page's
 	esac
 	if [ -z "$serves" ]; then
 		command interlock "$@"
@@ -122,17 +123,7 @@ quoted() { python3 -c 'import json,sys; print(json.dumps(sys.argv[1]))' "$1"; }
 asks() { mkdir -p "$HOME/project"; hooked "$HOME/project" "$1" --unattended | request; }
 
 # asked COMMAND has an agent ask for a command whose user sits before it, and prints the id of the question.
-#
-# A hook that something on the machine ends by a signal refuses and says so; the agent tries again, as agents do. Nothing else is tried twice.
-asked() {
-	mkdir -p "$HOME/project"
-	local id
-	until id=$(hooked "$HOME/project" "$1" 2>"$RUNNER/hook.said" | request) && [ -n "$id" ]; do
-		cat "$RUNNER/hook.said" >&2
-		grep -q 'the hook was interrupted' "$RUNNER/hook.said" || break
-	done
-	printf '%s\n' "$id"
-}
+asked() { mkdir -p "$HOME/project"; hooked "$HOME/project" "$1" | request; }
 request() { grep -o 'apr_[0-9a-f]*' | head -n 1 || true; }
 
 # secretive is an agent's command that holds a secret, so that what it was decided from is sealed.
