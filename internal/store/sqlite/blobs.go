@@ -166,7 +166,11 @@ func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit fu
 // Recorded calls visit for every entry from an index on, in order, with its inputs where it has any. The bytes are the visitor's
 // until it returns.
 func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock.Entry) error) error {
-	query := "SELECT " + entryColumns + ", inputs FROM entries WHERE idx >= ? ORDER BY idx"
+	inputs, err := s.inputsColumn(ctx)
+	if err != nil {
+		return err
+	}
+	query := "SELECT " + entryColumns + ", " + inputs + " FROM entries WHERE idx >= ? ORDER BY idx"
 	var room unpacking
 	return walkRows(ctx, s.alone, query, []any{from}, visit, func(scan func(...any) error, e *interlock.Entry) error {
 		var kind string
@@ -182,10 +186,15 @@ func (s *Store) Recorded(ctx context.Context, from int64, visit func(e interlock
 
 // Inputs returns what the decision at an index was made from, as it was given to Commit.
 func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
+	inputs, err := s.inputsColumn(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	var body, packed []byte
 	found := false
-	err := s.apart(ctx, "read a decision's inputs", func(c *conn) (err error) {
-		found, err = c.row(ctx, "SELECT body, inputs FROM entries WHERE idx = ? AND inputs IS NOT NULL", []any{index}, &body, &packed)
+	query := "SELECT body, " + inputs + " FROM entries WHERE idx = ? AND " + inputs + " IS NOT NULL"
+	err = s.apart(ctx, "read a decision's inputs", func(c *conn) (err error) {
+		found, err = c.row(ctx, query, []any{index}, &body, &packed)
 		return err
 	})
 	if err != nil || !found {
@@ -195,6 +204,23 @@ func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
 	new(unpacking).entry(&e, body, nil)
 	text, err := pack.UnpackBeside(packed, e.Body, maxInputs)
 	return text, err == nil, err
+}
+
+// inputsColumn is where a decision's inputs are in the table of entries: nowhere in a store of before version 5, which is read as it is
+// where nobody may write.
+func (s *Store) inputsColumn(ctx context.Context) (column string, err error) {
+	if !s.options.ReadOnly {
+		return "inputs", nil
+	}
+	version := int64(0)
+	err = s.apart(ctx, "read the schema version", func(c *conn) error {
+		_, err := c.row(ctx, "PRAGMA user_version", nil, &version)
+		return err
+	})
+	if version < inputsSince {
+		return "NULL", err
+	}
+	return "inputs", err
 }
 
 // An unpacking is memory that one entry after another is unpacked into.

@@ -13,9 +13,10 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// rowsSince is the version from which what stands is rows of the ledger, and ordersSince that from which the orders among
-// them are of one kind.
+// inputsSince is the version from which entries have their inputs beside them, rowsSince that from which what stands is rows of the
+// ledger, and ordersSince that from which the orders among them are of one kind.
 const (
+	inputsSince = 5
 	rowsSince   = 6
 	ordersSince = 8
 )

@@ -1,10 +1,12 @@
 package sqlite_test
 
 import (
+	"bytes"
 	sqldriver "database/sql/driver"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +143,28 @@ func entriesOf(t testing.TB, path string) []interlock.Entry {
 	return entries
 }
 
+// recordedOf is the log of a store with what decisions were made from, read without writing.
+func recordedOf(t testing.TB, path string) (entries []interlock.Entry) {
+	t.Helper()
+	s, err := sqlite.Open(path, driver.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	err = s.Recorded(t.Context(), 0, func(e interlock.Entry) error {
+		if inputs, found, err := s.Inputs(t.Context(), e.Index); found || err != nil {
+			t.Errorf("entry %d has inputs: %q, %v", e.Index, inputs, err)
+		}
+		e.ID, e.Body, e.Hashes = strings.Clone(e.ID), bytes.Clone(e.Body), bytes.Clone(e.Hashes)
+		entries = append(entries, e)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
 // standingOf is what stands, read without writing.
 func standingOf(t testing.TB, path string) ledger.Standing {
 	t.Helper()
@@ -164,6 +188,9 @@ func TestMigrateToTheLedger(t *testing.T) {
 	if len(before.Agents) != 1 || len(before.Requests) != 2 || len(before.Grants) != 1 || len(before.Attempts) != 1 ||
 		len(before.Challenges) != 1 || len(before.Suppressions) != 1 || len(before.Pins) != 2 || len(before.Settings) != 2 {
 		t.Fatalf("the old store can't be read without migrating it: %+v", before)
+	}
+	if recorded := recordedOf(t, path); !cmp.Equal(recorded, log) {
+		t.Errorf("the old log with its inputs, of which there are none (-want +got):\n%s", cmp.Diff(log, recorded))
 	}
 	s := open(t, path)
 	defer s.Close()
