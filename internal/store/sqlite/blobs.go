@@ -139,6 +139,9 @@ func (s *Store) BlobsUnused(ctx context.Context, since time.Time, visit func(led
 }
 
 func (s *Store) eachBlob(ctx context.Context, where string, args []any, visit func(ledger.Blob) error) error {
+	if old, err := s.beforeInputs(ctx); old || err != nil {
+		return err // there are none
+	}
 	err := s.alone(ctx, "read the blobs", func(c *conn) error {
 		return c.each(ctx, "SELECT digest, body FROM blobs "+where+"ORDER BY id", args, func(scan func(...any) error) error {
 			var digest string
@@ -206,21 +209,26 @@ func (s *Store) Inputs(ctx context.Context, index int64) ([]byte, bool, error) {
 	return text, err == nil, err
 }
 
-// inputsColumn is where a decision's inputs are in the table of entries: nowhere in a store of before version 5, which is read as it is
-// where nobody may write.
-func (s *Store) inputsColumn(ctx context.Context) (column string, err error) {
-	if !s.options.ReadOnly {
-		return "inputs", nil
-	}
-	version := int64(0)
-	err = s.apart(ctx, "read the schema version", func(c *conn) error {
-		_, err := c.row(ctx, "PRAGMA user_version", nil, &version)
-		return err
-	})
-	if version < inputsSince {
+// inputsColumn is where a decision's inputs are in the table of entries, which may have no such column.
+func (s *Store) inputsColumn(ctx context.Context) (string, error) {
+	old, err := s.beforeInputs(ctx)
+	if old {
 		return "NULL", err
 	}
 	return "inputs", err
+}
+
+// beforeInputs reports whether the store is of before version 5, which it may be where nobody may write.
+func (s *Store) beforeInputs(ctx context.Context) (bool, error) {
+	if !s.options.ReadOnly {
+		return false, nil
+	}
+	version := int64(inputsSince)
+	err := s.apart(ctx, "read the schema version", func(c *conn) error {
+		_, err := c.row(ctx, "PRAGMA user_version", nil, &version)
+		return err
+	})
+	return version < inputsSince, err
 }
 
 // An unpacking is memory that one entry after another is unpacked into.

@@ -13,7 +13,7 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// inputsSince is the version from which entries have their inputs beside them, rowsSince that from which what stands is rows of the
+// inputsSince is the version from which there are inputs and the texts they name, rowsSince that from which what stands is rows of the
 // ledger, and ordersSince that from which the orders among them are of one kind.
 const (
 	inputsSince = 5

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bytes"
 	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -159,6 +160,9 @@ func recordedOf(t testing.TB, path string) (entries []interlock.Entry) {
 		entries = append(entries, e)
 		return nil
 	})
+	if err == nil {
+		err = s.Blobs(t.Context(), func(b ledger.Blob) error { return errors.New("there is a text " + string(b.Digest)) })
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
