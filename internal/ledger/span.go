@@ -8,6 +8,7 @@ type Span struct {
 	After      Place // where the page before ended; the zero place is where the span begins
 	Newest     bool  // from the end backwards
 	Limit      int   // of rows; 0 is none, which is for counting
+	Lone       bool  // leave out calls that have an id of their harness
 }
 
 // A Place is where in the order of a mark a page ended. Rows may share an At, so a store adds what tells them apart.

@@ -23,7 +23,7 @@ const (
 func (a *Core) FindCall(ctx context.Context, r interlock.Requester,
 	action interlock.Digest) (call ledger.CallBody, found bool, err error) {
 	if r.Call != "" {
-		call, found, err = a.newestCall(ctx, ledger.Called(r.Agent, r.Run, r.Call), math.MinInt64,
+		call, found, err = a.newestCall(ctx, ledger.Called(r.Agent, r.Run, r.Call), ledger.From(math.MinInt64, 1),
 			func(call *ledger.CallBody) bool { return action == "" || call.Action == action })
 		if found || err != nil {
 			return call, found, err
@@ -32,16 +32,17 @@ func (a *Core) FindCall(ctx context.Context, r interlock.Requester,
 	if action == "" {
 		return call, false, nil
 	}
-	after := a.Config.Now().Add(-callWindow).UnixNano() + 1
-	return a.newestCall(ctx, ledger.Acted(r.Agent, r.Run, action), after, func(call *ledger.CallBody) bool {
+	span := ledger.From(a.Config.Now().Add(-callWindow).UnixNano()+1, 1)
+	span.Lone = r.Call != ""
+	return a.newestCall(ctx, ledger.Acted(r.Agent, r.Run, action), span, func(call *ledger.CallBody) bool {
 		return call.Outcome == "" && (r.Call == "" || call.Requester.Call == "")
 	})
 }
 
 // newestCall is the newest call under a mark that fits. It is mostly the first one.
-func (a *Core) newestCall(ctx context.Context, mark string, from int64,
+func (a *Core) newestCall(ctx context.Context, mark string, span ledger.Span,
 	fits func(*ledger.CallBody) bool) (call ledger.CallBody, found bool, err error) {
-	span := ledger.Span{From: from, UpTo: math.MaxInt64, Newest: true, Limit: 1}
+	span.Newest = true
 	for looked := 0; looked < maxLooked; looked += span.Limit {
 		if looked > 0 {
 			span.Limit = maxLooked - 1

@@ -91,6 +91,9 @@ func (s *Store) filedSpan(ctx context.Context, c *conn, mark ledger.Ref,
 	if span.Newest {
 		order, after = "id < ? ORDER BY id DESC", math.MaxInt64
 	}
+	if span.Lone {
+		order = "by_call IS NULL AND " + order
+	}
 	query := s.filedQuery(column + " = ? AND at BETWEEN ? AND ? AND " + order + " LIMIT ?")
 	if span.After != (ledger.Place{}) {
 		after = span.After.Row

@@ -80,6 +80,11 @@ func calls(t *testing.T, p Place) {
 		if got := callsUnder(t, s, acted, ledger.From(Now.UnixNano()+1, 9)); len(got) != 1 || got[0].EventID != second.EventID {
 			t.Errorf("since: %+v", got)
 		}
+		lone := newest(9)
+		lone.Lone = true
+		if got := callsUnder(t, s, acted, lone); len(got) != 1 || got[0].EventID != second.EventID {
+			t.Errorf("without an id: %+v", got)
+		}
 		for _, ref := range []ledger.Ref{{Kind: ledger.Call, Key: first.EventID}, {Kind: ledger.Call, Key: second.EventID}} {
 			if got := keys(t, s, ref); !slices.Equal(got, []string{ref.Key}) {
 				t.Errorf("%q is %q", ref.Key, got)
