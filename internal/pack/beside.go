@@ -18,7 +18,7 @@ const (
 
 	// A copy is its mark and two numbers in digits of six bits, which are letters and signs: what is folded next has no room for others.
 	zero        = '0'
-	bits        = 6
+	digitBits   = 6
 	placeDigits = 3
 	digitsCopy  = placeDigits + 2
 )
@@ -59,7 +59,7 @@ func copies(out, text, beside []byte, place int) []byte {
 		if at == 0 {
 			continue
 		}
-		n := min(same(text[i:], beside[at:]), longest)
+		n := min(alike(text[i:], beside[at:]), longest)
 		if n < fewest {
 			continue
 		}
@@ -83,8 +83,8 @@ func brace(text []byte, from int) int {
 
 // appendCopy writes where a copy is found, and its length.
 func appendCopy(out []byte, at, n int) []byte {
-	const mask = 1<<bits - 1
-	return append(out, copyMark, zero+byte(at>>(2*bits)), zero+byte(at>>bits&mask), zero+byte(at&mask), zero+byte(n>>bits), zero+byte(n&mask))
+	const mask = 1<<digitBits - 1
+	return append(out, copyMark, zero+byte(at>>(2*digitBits)), zero+byte(at>>digitBits&mask), zero+byte(at&mask), zero+byte(n>>digitBits), zero+byte(n&mask))
 }
 
 // copyOf reads what appendCopy has written behind the mark.
@@ -94,13 +94,13 @@ func copyOf(text []byte) (at, n int, ok bool) {
 	}
 	for i, c := range text[:digitsCopy] {
 		digit := int(c) - zero
-		if digit < 0 || digit >= 1<<bits {
+		if digit < 0 || digit >= 1<<digitBits {
 			return 0, 0, false
 		}
 		if i < placeDigits {
-			at = at<<bits | digit
+			at = at<<digitBits | digit
 		} else {
-			n = n<<bits | digit
+			n = n<<digitBits | digit
 		}
 	}
 	return at, n, true
@@ -110,15 +110,6 @@ func copyOf(text []byte) (at, n int, ok bool) {
 func slotOf(text []byte) byte {
 	h := binary.LittleEndian.Uint64(text)*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(text[fewest-known:])
 	return byte(h * 0x9e3779b97f4a7c15 >> 56)
-}
-
-// same is how many bytes two texts begin with alike.
-func same(a, b []byte) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // UnpackBeside is [Unpack] for what [AppendBeside] made, with the text that it stood beside.

@@ -47,11 +47,13 @@ func Append(out, text []byte) []byte {
 		folded, ok := fold(b.folded[:0], text)
 		if ok {
 			b.folded = folded[:0]
-			if need := s2.MaxEncodedLen(len(folded)); need > len(b.packed) {
-				b.packed = make([]byte, need)
+			if len(folded) <= shortText {
+				b.packed = b.compress(b.packed[:0], folded)
+			} else {
+				b.packed = dictionary().Encode(b.packed, folded)
 			}
-			if packed := dictionary().Encode(b.packed, folded); len(packed) < len(text) {
-				return append(append(out, first), packed...)
+			if len(b.packed) < len(text) {
+				return append(append(out, first), b.packed...)
 			}
 		}
 	}
@@ -62,7 +64,11 @@ func Append(out, text []byte) []byte {
 }
 
 // A room is what packing works in; it is used again.
-type room struct{ folded, packed, copied, whole []byte }
+type room struct {
+	folded, packed, copied, whole []byte
+	base                          uint32
+	seen                          [1 << seenBits]uint32 // where a text has what begins with some bytes, from base on
+}
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
