@@ -26,6 +26,7 @@ const (
 	ActReview          = "emergency_review"
 	ActConstant        = "governance_constant"
 	ActPolicy          = "governance_policy"
+	ActRoster          = "council_roster"
 )
 
 // Classes lists the governed actions that are known by name. One that is not listed is high risk.
@@ -49,6 +50,7 @@ func Classes() []Class {
 		{"training_pipeline", 3, high, "run a training pipeline"},
 		{ActConstant, 3, high, "change a constant of governance"},
 		{ActPolicy, 3, high, "change the rules"},
+		{ActRoster, 3, high, "change who governs, votes or audits"},
 		{"trust_bulk_override", 3, high, "override the trust of many modules"},
 		{"external_service_enable", 3, high, "enable a feature that sends user data to an external service"},
 		{"dsr_delete", 3, high, "delete a person's data for good"},

@@ -134,15 +134,15 @@ var verbs = []Verb{
 		Command: Command{Name: "rules unsuppress", Help: "End such an order.", Argument: "id",
 			About: "The suppression's id, as interlock rules suppressions lists it."}},
 	{Name: interlock.VerbRevoke, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
-		Subject: "an agent or an operator", Writes: "agent or operator", Event: interlock.EventIdentity, Own: true,
+		Subject: "an agent or an operator", Writes: "agent or operator", Act: ActRoster, Event: interlock.EventIdentity, Own: true,
 		Form: Form{Title: "Revoke", Takes: TakesName, After: "/agents",
 			Effect: "{subject} has no rights here any more, at once. What they approved and nobody has used counts no " +
 				"longer."}},
 	{Name: interlock.VerbAddOperator, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
-		Subject: "an operator", Writes: "operator", Event: interlock.EventIdentity, Own: true, Detail: maxRecord,
+		Subject: "an operator", Writes: "operator", Act: ActRoster, Event: interlock.EventIdentity, Own: true, Detail: maxRecord,
 		Form: Form{Title: "Add an operator", Takes: TakesOperator, After: "/agents"}},
 	{Name: interlock.VerbChangeOperator, Loosens: true, Role: ValidRole, Needs: needsAnswer, // one's own; see admission
-		Subject: "an operator", Writes: "operator", Event: interlock.EventIdentity, Own: true, Detail: maxRecord,
+		Subject: "an operator", Writes: "operator", Act: ActRoster, Event: interlock.EventIdentity, Own: true, Detail: maxRecord,
 		Form: Form{Title: "Change an operator", Takes: TakesOperator, After: "/agents"}},
 	{Name: interlock.VerbAddAgent, Loosens: true, Role: roleGoverns, Needs: needsAdmin,
 		Subject: "an agent", Writes: "agent", Event: interlock.EventIdentity, Own: true, Detail: maxRecord,

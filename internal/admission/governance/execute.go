@@ -191,31 +191,37 @@ func (a *Governance) clearHalt(_ context.Context, c *core.PendingOrder, r *inter
 		auditlog.HoldRecord{Name: h.Name(), Cause: h.Cause, Why: "by request " + r.ID})
 }
 
-// governed is what an order that changes the rules, the constants or a halt is as a governed action.
-func governed(given quorum.Given) (action interlock.GovernedAction, is bool) {
-	verb, _ := quorum.VerbOf(given.Verb)
-	action = interlock.GovernedAction{Type: verb.Act, Target: given.Subject}
+// governed is what an order that changes the rules, the constants, who governs or a halt is as a governed action.
+func governed(c *core.PendingOrder) (action interlock.GovernedAction, is bool, err error) {
+	verb, _ := quorum.VerbOf(c.Verb)
+	action = interlock.GovernedAction{Type: verb.Act, Target: c.Subject}
 	switch verb.Act {
 	case "":
-		return interlock.GovernedAction{}, false
+		return interlock.GovernedAction{}, false, nil
+	case quorum.ActRoster:
+		return rosterChange(c)
 	case quorum.ActPolicy:
-		action.Params = given.Detail
+		action.Params = c.Detail
 	case quorum.ActConstant:
-		digest, err := SettingsDigest(given.Detail, given.Aside)
+		digest, err := SettingsDigest(c.Detail, c.Aside)
 		action.Params = string(digest)
-		return action, err == nil
+		return action, err == nil, nil
 	}
-	return action, true
+	return action, true, nil
 }
 
 // ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where the council governs,
-// without a request that it approved; with one, that is used up in the same change.
+// without a request that it approved; with one, that is used up in the same change. So it is with who governs, once a council sits.
 func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error {
-	action, is := governed(c.Given)
-	if !is {
-		return nil
+	action, is, err := governed(c)
+	if err != nil || !is {
+		return err
 	}
-	if action.Type != quorum.ActClearHalt {
+	if action.Type == quorum.ActRoster {
+		if !a.Council().Governs || !a.sits(&c.Standing) {
+			return nil
+		}
+	} else if action.Type != quorum.ActClearHalt {
 		frozen := ledger.HoldName(ledger.HoldSnapshots, ledger.HoldAll)
 		g, err := a.Ground(ctx, core.Key(ledger.Hold, frozen))
 		if _, stands := g.Others[ledger.Hold][frozen]; err != nil || stands {
