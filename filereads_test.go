@@ -12,7 +12,7 @@ import (
 // os.Open or os.ReadFile takes its reason here.
 func TestFilesAreReadInOnePlace(t *testing.T) {
 	reasons := map[string]string{
-		"cmd/interlock/pages_linux.go":        "/proc",
+		"cmd/interlock/cli/pages_linux.go":    "/proc",
 		"internal/account/passwd.go":          "/etc/passwd",
 		"internal/account/user_unix.go":       "/etc/passwd",
 		"internal/cosign/sync_unix.go":        "a directory of its own, to sync it",

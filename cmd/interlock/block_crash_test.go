@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/cmd/interlock/cli"
 	"interlock/embedded"
 	"interlock/internal/account"
 	"interlock/internal/ledger"
@@ -74,7 +75,7 @@ func TestKillLosesNoBlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			attempts := standing.Attempts[ledger.AttemptsKey("claude", account.Name())]
-			if locked := attempts.Wait(now()) > 0; len(attempts.Failed) < min(failures, meter.FailedAttempts) && !locked {
+			if locked := attempts.Wait(cli.Now()) > 0; len(attempts.Failed) < min(failures, meter.FailedAttempts) && !locked {
 				t.Errorf("%d failures were answered, %d are known", failures, len(attempts.Failed))
 			} else if failures >= meter.FailedAttempts && !locked {
 				t.Errorf("after %d failures answers are looked at", failures)

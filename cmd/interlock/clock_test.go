@@ -5,42 +5,49 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"interlock/cmd/interlock/cli"
 )
 
 // TestTheClockIsMovedInOnePlace: a program that was started has the machine's clock. Another one is a value that the conformance run
-// makes, and nothing else in this package sets one: no flag, no setting, no variable of the environment.
+// makes, and nothing else of the commands sets one: no flag, no setting, no variable of the environment.
 func TestTheClockIsMovedInOnePlace(t *testing.T) {
-	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sets := regexp.MustCompile(`\bclock:|\.clock\s*=[^=]|OpenClocked\(`)
+	sets := regexp.MustCompile(`\bClock:|\.Clock\s*=[^=]|OpenClocked\(`)
 	var found []string
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(f.Name())
+	for _, name := range commandFiles(t) {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(string(text), "\n") {
 			if sets.MatchString(line) {
-				found = append(found, f.Name()+": "+strings.TrimSpace(line))
+				found = append(found, filepath.ToSlash(name)+": "+strings.TrimSpace(line))
 			}
 		}
 	}
 	for _, line := range found {
-		if !strings.HasPrefix(line, "conformance_maso.go: ") && !strings.Contains(line, "p.clock)") {
+		if !strings.HasPrefix(line, "prove/conformance_maso.go: ") && !strings.Contains(line, "p.Clock)") {
 			t.Errorf("%s: only the conformance run moves a clock", line)
 		}
 	}
 	if len(found) != 4 {
 		t.Errorf("found %q", found)
 	}
+}
+
+// commandFiles are the sources of all commands.
+func commandFiles(t *testing.T) (names []string) {
+	t.Helper()
+	here, err := filepath.Glob("*.go")
+	below, belowErr := filepath.Glob("*/*.go")
+	if err != nil || belowErr != nil || len(here) == 0 || len(below) == 0 {
+		t.Fatal(here, below, err, belowErr)
+	}
+	return slices.DeleteFunc(append(here, below...), func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }
 
 // TestWhatIsDoneByTheClock: what looks back from now looks back from where its clock stands, and what it records bears that time. A day
@@ -59,8 +66,8 @@ func TestWhatIsDoneByTheClock(t *testing.T) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args = append([]string{"--home", home, "--rules", rules}, args...)
-		p := &program{ctx: t.Context(), getenv: func(string) string { return "" }, stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-			args: args, clock: clock}
+		p := &cli.Program{Ctx: t.Context(), Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+			Args: args, Clock: clock}
 		if code := runLine(p, args); code != 0 {
 			t.Fatalf("%q ended with %d: %s", args, code, errs.String())
 		}

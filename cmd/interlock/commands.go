@@ -5,6 +5,18 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"interlock/cmd/interlock/answer"
+	"interlock/cmd/interlock/audit"
+	"interlock/cmd/interlock/cli"
+	"interlock/cmd/interlock/people"
+	"interlock/cmd/interlock/prove"
+	"interlock/cmd/interlock/rules"
+	"interlock/cmd/interlock/serve"
+	"interlock/cmd/interlock/setup"
+	"interlock/cmd/interlock/stop"
+	"interlock/cmd/interlock/try"
+	"interlock/cmd/interlock/tune"
 )
 
 // A commandRow is a command: what it is called, what help says of it in one line, and what makes it. It is made when it is called.
@@ -20,62 +32,62 @@ func of[T any]() any { return new(T) }
 // commandTable lists the commands in the order of the reference; helpGroups says where help has them.
 func commandTable() []commandRow {
 	return []commandRow{
-		{"up", "Serve the console, the HTTP API and MCP on loopback, and the hooks on a unix socket.", of[upCommand], ""},
+		{"up", "Serve the console, the HTTP API and MCP on loopback, and the hooks on a unix socket.", of[serve.UpCommand], ""},
 		{"witness", "Cosign the heads of other logs, so that none of them can be cut or have two histories unseen.",
-			of[witnessCommand], ""},
-		{"hook", "Judge one coding-agent hook call: JSON in, the harness's answer out.", of[hookCommand], ""},
-		{"mcp", "Serve the MCP-AQL safety loop to an MCP client on standard input and output.", of[mcpCommand], ""},
+			of[audit.WitnessCommand], ""},
+		{"hook", "Judge one coding-agent hook call: JSON in, the harness's answer out.", of[serve.HookCommand], ""},
+		{"mcp", "Serve the MCP-AQL safety loop to an MCP client on standard input and output.", of[serve.MCPCommand], ""},
 		{"gateway", "Stand between an MCP client and its servers: every call is decided before it is forwarded.",
-			of[gatewayCommand], ""},
+			of[serve.GatewayCommand], ""},
 		{"install", "Register the hook in a coding agent's settings, or move a client's MCP servers behind the gateway.",
-			of[installCommand], ""},
+			of[setup.InstallCommand], ""},
 		{"uninstall", "Remove the hook from a coding agent's settings, or put a client's MCP servers back.",
-			of[uninstallCommand], ""},
+			of[setup.UninstallCommand], ""},
 		{"setup", "Set everything up on this machine, from the programs to the first operator, or take it back.",
-			of[setupCommand], ""},
+			of[setup.SetupCommand], ""},
 		{"doctor", "Prove that the registered hooks fire and gateways refuse, and check store, key and clock.",
-			of[doctorCommand], ""},
-		{"exec", "Decide a command and run it in a sandbox.", of[execCommand], ""},
-		{"check", "Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt.", of[checkCommand], ""},
-		{"pending", "List the requests that wait for a human, or show one whole.", of[pendingCommand], ""},
-		{"approve", "Say yes to a request, signed with an operator's SSH key.", of[approveCommand], ""},
-		{"allow", "Say yes from now on to what a request asked, in this project, within bounds; signed.", of[allowCommand], ""},
-		{"deny", "Say no to a request, signed with an operator's SSH key.", of[denyCommand], ""},
-		{"block", "List blocked agents, have a code shown, lift a block.", of[blockCommand], ""},
-		{"channels", "List the channels that codes go to, or try them.", of[channelsCommand], ""},
-		{"grant", "Give, list and end standing grants.", of[grantCommand], ""},
-		{"watch", "Show requests and blocks on an operator's terminal as they arise.", of[watchCommand], ""},
-		{"rules", "List, show, test, lint and compare rules.", of[rulesCommand], ""},
-		{"budgets", "List budgets of tokens and money, and how much of them is used.", of[budgetsCommand], ""},
-		{"limits", "List limits, who has used how much of them, and what would fit.", of[limitsCommand], ""},
-		{"replay", "Make recorded decisions again, and try other rules on the past.", of[replayCommand], ""},
-		{"judge", "Show and try what a judge holds actions against, and how good it is.", of[judgeCommand], ""},
-		{"redteam", "Attack a throw-away home, or this one, with what is made out of a number.", of[redteamCommand], ""},
-		{"ci", "Check a change of rules by their tests, lint and the past; prints Markdown.", of[ciCommand], ""},
-		{"kill", "Stop everything, at once or in steps; say what is stopped; let it go on.", of[killCommand], ""},
-		{"phase", "Show and change phases: what is isolated, supervised or stopped.", of[phaseCommand], ""},
-		{"breaker", "Show, trip and reset the breakers of agents and types.", of[breakerCommand], ""},
-		{"digest", "Sum up what was decided, what was new and what moved within a day.", of[digestCommand], ""},
-		{"anomaly", "Show how unusual what agents do is, against what they did before.", of[anomalyCommand], ""},
+			of[setup.DoctorCommand], ""},
+		{"exec", "Decide a command and run it in a sandbox.", of[try.ExecCommand], ""},
+		{"check", "Decide without recording. Exits 0 allow, 10 ask, 20 deny, 30 halt.", of[try.CheckCommand], ""},
+		{"pending", "List the requests that wait for a human, or show one whole.", of[answer.PendingCommand], ""},
+		{"approve", "Say yes to a request, signed with an operator's SSH key.", of[answer.ApproveCommand], ""},
+		{"allow", "Say yes from now on to what a request asked, in this project, within bounds; signed.", of[answer.AllowCommand], ""},
+		{"deny", "Say no to a request, signed with an operator's SSH key.", of[answer.DenyCommand], ""},
+		{"block", "List blocked agents, have a code shown, lift a block.", of[answer.BlockCommand], ""},
+		{"channels", "List the channels that codes go to, or try them.", of[tune.ChannelsCommand], ""},
+		{"grant", "Give, list and end standing grants.", of[answer.GrantCommand], ""},
+		{"watch", "Show requests and blocks on an operator's terminal as they arise.", of[answer.WatchCommand], ""},
+		{"rules", "List, show, test, lint and compare rules.", of[rules.RulesCommand], ""},
+		{"budgets", "List budgets of tokens and money, and how much of them is used.", of[tune.BudgetsCommand], ""},
+		{"limits", "List limits, who has used how much of them, and what would fit.", of[tune.LimitsCommand], ""},
+		{"replay", "Make recorded decisions again, and try other rules on the past.", of[audit.ReplayCommand], ""},
+		{"judge", "Show and try what a judge holds actions against, and how good it is.", of[prove.JudgeCommand], ""},
+		{"redteam", "Attack a throw-away home, or this one, with what is made out of a number.", of[prove.RedteamCommand], ""},
+		{"ci", "Check a change of rules by their tests, lint and the past; prints Markdown.", of[prove.CICommand], ""},
+		{"kill", "Stop everything, at once or in steps; say what is stopped; let it go on.", of[stop.KillCommand], ""},
+		{"phase", "Show and change phases: what is isolated, supervised or stopped.", of[stop.PhaseCommand], ""},
+		{"breaker", "Show, trip and reset the breakers of agents and types.", of[stop.BreakerCommand], ""},
+		{"digest", "Sum up what was decided, what was new and what moved within a day.", of[audit.DigestCommand], ""},
+		{"anomaly", "Show how unusual what agents do is, against what they did before.", of[audit.AnomalyCommand], ""},
 		{"rollback", "Say what has to be undone of a compromised agent and all downstream, and record how that goes.",
-			of[rollbackCommand], ""},
-		{"request", "Ask for acts of governance, vote on them, and carry out what is approved.", of[requestCommand], ""},
-		{"hold", "List, set and clear holds: nothing is decided or made again under what is held.", of[holdCommand], ""},
-		{"report", "Record what somebody reports to be wrong, list it, say what becomes of it.", of[reportCommand], ""},
-		{"audit", "Read, prove, verify and export the log.", of[auditCommand], ""},
-		{"settings", "Show which settings are in force, and have them count as ordered.", of[settingsCommand], ""},
-		{"operator", "Add, list and revoke the people who may answer requests.", of[operatorCommand], ""},
-		{"agent", "Add, list and revoke agents and their tokens.", of[agentCommand], "agents"},
-		{"messages", "List and show the messages that agents have sent each other.", of[messagesCommand], ""},
-		{"plans", "List and show what runs are to do, step by step, and what of it can't be undone.", of[plansCommand], ""},
+			of[stop.RollbackCommand], ""},
+		{"request", "Ask for acts of governance, vote on them, and carry out what is approved.", of[answer.RequestCommand], ""},
+		{"hold", "List, set and clear holds: nothing is decided or made again under what is held.", of[audit.HoldCommand], ""},
+		{"report", "Record what somebody reports to be wrong, list it, say what becomes of it.", of[audit.ReportCommand], ""},
+		{"audit", "Read, prove, verify and export the log.", of[audit.AuditCommand], ""},
+		{"settings", "Show which settings are in force, and have them count as ordered.", of[people.SettingsCommand], ""},
+		{"operator", "Add, list and revoke the people who may answer requests.", of[people.OperatorCommand], ""},
+		{"agent", "Add, list and revoke agents and their tokens.", of[people.AgentCommand], "agents"},
+		{"messages", "List and show the messages that agents have sent each other.", of[people.MessagesCommand], ""},
+		{"plans", "List and show what runs are to do, step by step, and what of it can't be undone.", of[people.PlansCommand], ""},
 		{"commitments", "List what agents have decided and are held to, and unlock what went to and fro.",
-			of[commitmentsCommand], ""},
-		{"runs", "List and show the runs that agents have registered or were delegated.", of[runsCommand], ""},
-		{"trust", "Show, raise and lower how far agents are trusted.", of[trustCommand], ""},
-		{"tools", "Show, approve and quarantine the tools of the servers behind the gateway.", of[toolsCommand], ""},
+			of[people.CommitmentsCommand], ""},
+		{"runs", "List and show the runs that agents have registered or were delegated.", of[people.RunsCommand], ""},
+		{"trust", "Show, raise and lower how far agents are trusted.", of[tune.TrustCommand], ""},
+		{"tools", "Show, approve and quarantine the tools of the servers behind the gateway.", of[tune.ToolsCommand], ""},
 		{"conformance", "Judge the program against a specification, or print evidence for its conformance runner.",
-			of[conformanceCommand], ""},
-		{"maso", "Test this program by MASO Execution Control, and report how far this home is by it.", of[masoCommand], ""},
+			of[prove.ConformanceCommand], ""},
+		{"maso", "Test this program by MASO Execution Control, and report how far this home is by it.", of[prove.MasoCommand], ""},
 		{"completion", "Print what completes commands and flags in bash, zsh or fish.", of[completionCommand], ""},
 		{"help", "Show help: interlock help COMMAND.", of[helpCommand], ""},
 		{"version", "Print the version.", of[versionCommand], ""},
@@ -107,24 +119,24 @@ func commandsFor(args []string) []commandRow {
 }
 
 // newParser reads command lines that are about some of the commands into p.
-func newParser(p *program, rows []commandRow, more ...kong.Option) (*kong.Kong, error) {
+func newParser(p *cli.Program, rows []commandRow, more ...kong.Option) (*kong.Kong, error) {
 	options := append(more, kong.Name("interlock"),
 		kong.Description("The safety interlock between an AI agent's intent and the world."),
-		kong.Writers(p.stdout, p.stderr), kong.UsageOnError(), kong.Help(printHelp),
+		kong.Writers(p.Stdout, p.Stderr), kong.UsageOnError(), kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.PostBuild(func(k *kong.Kong) error { described(k.Model.Node); return nil }))
+		kong.PostBuild(func(k *kong.Kong) error { cli.Described(k.Model.Node); return nil }))
 	for _, row := range rows {
 		var tags []string
 		if row.alias != "" {
 			tags = []string{`aliases:"` + row.alias + `"`}
 		}
 		command := row.make()
-		if group, orders := command.(interface{ fill(group string) }); orders {
-			group.fill(row.name)
+		if group, orders := command.(interface{ Fill(group string) }); orders {
+			group.Fill(row.name)
 		}
 		options = append(options, kong.DynamicCommand(row.name, row.help, "", command, tags...))
 	}
-	return kong.New(&p.globals, options...)
+	return kong.New(&p.Globals, options...)
 }
 
 // helpGroups is in which order and under which headings the commands stand in `interlock --help`. What stands nowhere here
@@ -155,7 +167,7 @@ type helpCommand struct {
 }
 
 // Run is never reached: `help COMMAND` is read as `COMMAND --help`.
-func (helpCommand) Run(*program) error { return nil }
+func (helpCommand) Run(*cli.Program) error { return nil }
 
 // asHelp reads `help COMMAND` as `COMMAND --help`.
 func asHelp(args []string) []string {

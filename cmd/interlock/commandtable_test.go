@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"interlock/cmd/interlock/cli"
 )
 
 // TestOneCommandIsMade: a line that names a command makes it alone, whatever flags of every command stand before it, and no command
 // has one of those for its own.
 func TestOneCommandIsMade(t *testing.T) {
-	whole, err := newParser(&program{}, commandTable())
+	whole, err := newParser(&cli.Program{}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"interlock"
+	"interlock/cmd/interlock/cli"
 	"interlock/internal/harness"
 )
 
@@ -64,19 +65,19 @@ complete -c interlock -n 'not count (__interlock_complete) >/dev/null' -F
 )
 
 // Run prints the script, or what the script asks for.
-func (c *completionCommand) Run(p *program) error {
+func (c *completionCommand) Run(p *cli.Program) error {
 	if c.Shell == "" && len(c.Words) > 0 {
 		model, err := newParser(p, commandTable())
 		if err != nil {
 			return err
 		}
-		return printCandidates(p.stdout, candidates(model.Model.Node, c.Words))
+		return printCandidates(p.Stdout, candidates(model.Model.Node, c.Words))
 	}
 	script, known := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
 	if !known {
-		return usage(interlock.Errorf(interlock.CodeInvalid, "SHELL", "is bash, zsh or fish"))
+		return cli.Usage(interlock.Errorf(interlock.CodeInvalid, "SHELL", "is bash, zsh or fish"))
 	}
-	_, err := io.WriteString(p.stdout, script)
+	_, err := io.WriteString(p.Stdout, script)
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"interlock"
+	"interlock/cmd/interlock/audit"
 	"interlock/internal/admission"
 )
 
@@ -40,7 +41,7 @@ func recopy(ts *testscript.TestScript, neg bool, args []string, change func([]by
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(from, exportedInputs))
+	text, err := os.ReadFile(filepath.Join(from, audit.ExportedInputs))
 	if err != nil {
 		return err
 	}
@@ -49,9 +50,9 @@ func recopy(ts *testscript.TestScript, neg bool, args []string, change func([]by
 	var out bytes.Buffer
 	changed := 0
 	scanner := bufio.NewScanner(bytes.NewReader(text))
-	scanner.Buffer(nil, maxInputsLine)
+	scanner.Buffer(nil, audit.MaxInputsLine)
 	for scanner.Scan() {
-		var l inputsLine
+		var l audit.InputsLine
 		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
 			return err
 		}
@@ -72,7 +73,7 @@ func recopy(ts *testscript.TestScript, neg bool, args []string, change func([]by
 	if changed == 0 {
 		return fmt.Errorf("the copy has no %v", args[2:])
 	}
-	return os.WriteFile(filepath.Join(to, exportedInputs), out.Bytes(), 0o600)
+	return os.WriteFile(filepath.Join(to, audit.ExportedInputs), out.Bytes(), 0o600)
 }
 
 // cmdOtherAnalyser makes a copy of a log of which another build of the analysis made the record: otheranalyser TO.

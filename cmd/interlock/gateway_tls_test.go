@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"interlock/cmd/interlock/serve"
 	"interlock/internal/config"
 	"interlock/test/wait"
 )
@@ -42,7 +43,7 @@ func newRenewed(t *testing.T, files map[string][]byte, roots ...*authorityOf) *r
 	if files["ca.pem"] != nil {
 		settings.ClientCA = filepath.Join(r.dir, "ca.pem")
 	}
-	secure, err := gatewayTLS(settings, func() time.Time { return r.clock }, slog.New(slog.NewTextHandler(&r.log, nil)))
+	secure, err := serve.GatewayTLS(settings, func() time.Time { return r.clock }, slog.New(slog.NewTextHandler(&r.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func (r *renewed) serial(shown *tls.Certificate, sessions tls.ClientSessionCache
 }
 
 // later lets so much time pass that the files are looked at again.
-func (r *renewed) later() { r.clock = r.clock.Add(lookAgain) }
+func (r *renewed) later() { r.clock = r.clock.Add(serve.LookAgain) }
 
 func (r *renewed) expect(moment, want string, logged int) {
 	r.t.Helper()

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"interlock/cmd/interlock/setup"
 	"interlock/internal/config"
 	"interlock/internal/hook"
 	"interlock/internal/witness"
@@ -295,17 +296,17 @@ func TestHookUsage(t *testing.T) {
 func TestHookQuickest(t *testing.T) {
 	dir := t.TempDir()
 	self, small := filepath.Join(dir, "interlock"), filepath.Join(dir, "interlock-hook")
-	if got := quickest(self); got != self {
+	if got := setup.Quickest(self); got != self {
 		t.Errorf("nothing beside it: %s", got)
 	}
 	write(t, small, "")
-	if got := quickest(self); got != self {
+	if got := setup.Quickest(self); got != self {
 		t.Errorf("not executable: %s", got)
 	}
 	if err := os.Chmod(small, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := quickest(self); got != small {
+	if got := setup.Quickest(self); got != small {
 		t.Errorf("%s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/cmd/interlock/cli"
 	"interlock/embedded"
 	"interlock/internal/config"
 	"interlock/internal/groundrules"
@@ -40,8 +41,8 @@ func (j strictJudge) Ask(_ context.Context, q interlock.JudgeQuestion) interlock
 func judging(t *testing.T, home string, args ...string) (status int, out, errors string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	p := &program{ctx: t.Context(), getenv: func(string) string { return "" }, stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr,
-		judge: func(_ config.Config, ground *groundrules.Rules) (interlock.Judge, error) {
+	p := &cli.Program{Ctx: t.Context(), Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
+		Judge: func(_ config.Config, ground *groundrules.Rules) (interlock.Judge, error) {
 			return strictJudge{ground}, nil
 		}}
 	status = runLine(p, append([]string{"--home", home}, args...))

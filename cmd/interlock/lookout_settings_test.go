@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/cmd/interlock/cli"
+	"interlock/cmd/interlock/serve"
 	"interlock/embedded"
 	"interlock/internal/config"
 	"interlock/internal/ledger"
@@ -37,14 +39,14 @@ func TestLookoutSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	p := &program{ctx: t.Context(), getenv: func(name string) string {
+	p := &cli.Program{Ctx: t.Context(), Getenv: func(name string) string {
 		return map[string]string{"INTERLOCK_HOME": home, "HOME": user}[name]
-	}, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-	l := newLookout(p, backend, "", slog.New(slog.DiscardHandler))
+	}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	l := serve.NewLookout(p, backend, "", slog.New(slog.DiscardHandler))
 	says := func(want string) {
 		t.Helper()
-		l.look(t.Context())
-		said := strings.Join(l.warnings(), "\n")
+		l.Look(t.Context())
+		said := strings.Join(l.Warnings(), "\n")
 		if want == "" && said != "" || !strings.Contains(said, want) {
 			t.Errorf("the lookout says %q, want %q", said, want)
 		}

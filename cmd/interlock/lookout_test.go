@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"interlock/cmd/interlock/cli"
+	"interlock/cmd/interlock/serve"
 	"interlock/embedded"
 	"interlock/internal/config"
 )
@@ -57,18 +59,18 @@ func TestLookoutHistories(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	p := &program{ctx: t.Context(), getenv: func(name string) string {
+	p := &cli.Program{Ctx: t.Context(), Getenv: func(name string) string {
 		return map[string]string{"INTERLOCK_HOME": f.home, "HOME": f.user}[name]
-	}, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-	l := newLookout(p, backend, "", slog.New(slog.DiscardHandler))
-	l.look(t.Context())
-	said := strings.Join(l.warnings(), "\n")
+	}, Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}}
+	l := serve.NewLookout(p, backend, "", slog.New(slog.DiscardHandler))
+	l.Look(t.Context())
+	said := strings.Join(l.Warnings(), "\n")
 	if !strings.Contains(said, "two histories disagree on entr") {
 		t.Fatalf("the lookout says %q", said)
 	}
 	call() // a hook of another process finds it too
-	l.look(t.Context())
-	if said := strings.Join(l.warnings(), "\n"); !strings.Contains(said, "claude: two histories disagree on entr") {
+	l.Look(t.Context())
+	if said := strings.Join(l.Warnings(), "\n"); !strings.Contains(said, "claude: two histories disagree on entr") {
 		t.Errorf("the lookout does not pass on what a hook said: %q", said)
 	}
 }

@@ -1,8 +1,8 @@
 // Command interlock is the safety interlock between an AI agent's intent and the world: a hook for coding agents, an HTTP
 // API, and the tools of the people in charge. `interlock --help` lists the commands; docs/cli.md is their reference.
 //
-// This package is the only one that wires the others together. commands.go holds the command table, program.go what every
-// command shares, and commands of one subject share a file.
+// This package and those below it are the only ones that wire the others together. commands.go holds the command table; package
+// cli is what every command shares, and commands of one subject share a package.
 package main
 
 import (
@@ -12,12 +12,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"interlock/cmd/interlock/cli"
+	"interlock/cmd/interlock/serve"
+	"interlock/embedded"
 	"interlock/internal/sandbox"
 )
 
@@ -40,43 +44,18 @@ func (c untilSignal) Done() <-chan struct{}       { return c.caught().Done() }
 func (c untilSignal) Err() error                  { return c.caught().Err() }
 func (c untilSignal) Value(key any) any           { return c.caught().Value(key) }
 
-// Globals are the flags every command understands.
-type Globals struct {
-	Home       string `help:"Directory of store, keys and settings." env:"INTERLOCK_HOME" type:"path" placeholder:"DIR"`
-	Config     string `help:"Settings file instead of interlock.yaml in the home directory." type:"path" placeholder:"FILE"`
-	RulesDir   string `name:"rules" help:"Directory of rules to add to the defaults." type:"path" placeholder:"DIR"`
-	Profile    string `help:"Base verdicts: guard, supervised, managed, autonomous, mace-stage1 or asa." placeholder:"NAME"`
-	Mode       string `help:"enforcing, monitoring, logging or disabled." placeholder:"MODE"`
-	Unattended bool   `help:"Nobody is there to answer: every ask is refused with a request id."`
-}
-
-// exitCode carries a process exit status through Run methods. A nil err prints nothing.
-type exitCode struct {
-	code int
-	err  error
-}
-
-func (e *exitCode) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.err.Error()
-}
-
-// usage wraps an error as misuse of the command line: exit status 2.
-func usage(err error) error { return &exitCode{code: 2, err: err} }
-
 // run is the program as a function: everything it touches comes in as a value, and it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return runLine(&program{ctx: ctx, getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, args: args, run: runLine}, args)
+	return runLine(&cli.Program{Ctx: ctx, Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr, Args: args,
+		Run: runLine}, args)
 }
 
 // runLine is what [run] does, of a program that is made.
-func runLine(p *program, args []string) int {
-	stderr := p.stderr
+func runLine(p *cli.Program, args []string) int {
+	stderr := p.Stderr
 	// A hook call is on the critical path of every tool call, so it is read without building the command table.
 	if len(args) > 0 && args[0] == "hook" {
-		if code, done := p.fastHook(args[1:]); done {
+		if code, done := serve.FastHook(p, args[1:]); done {
 			return code
 		}
 	}
@@ -102,18 +81,41 @@ func runLine(p *program, args []string) int {
 }
 
 // report prints what a command ended with and turns it into the exit status.
-func report(p *program, err error) int {
-	var exit *exitCode
+func report(p *cli.Program, err error) int {
+	var exit *cli.ExitCode
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
-		if exit.err != nil {
-			fmt.Fprintln(p.stderr, "interlock:", p.printed(exit.err.Error()))
+		if exit.Err != nil {
+			fmt.Fprintln(p.Stderr, "interlock:", p.Printed(exit.Err.Error()))
 		}
-		return exit.code
+		return exit.Code
 	default:
-		fmt.Fprintln(p.stderr, "interlock:", p.printed(err.Error()))
+		fmt.Fprintln(p.Stderr, "interlock:", p.Printed(err.Error()))
 		return 1
 	}
+}
+
+type versionCommand struct {
+	JSON bool `name:"json" help:"Print one JSON object: version, commit, analyser and what it was built with."`
+}
+
+// Run prints the version.
+func (c versionCommand) Run(p *cli.Program) error {
+	if c.JSON {
+		commit, changed := embedded.Commit()
+		return cli.WriteLine(p.Stdout, struct {
+			Name     string `json:"name"`
+			Version  string `json:"version"`
+			Commit   string `json:"commit"` // empty: built from files without a history
+			Changed  bool   `json:"changed"`
+			Analyser string `json:"analyser"` // as decisions record it
+			Go       string `json:"go"`
+			OS       string `json:"os"`
+			Arch     string `json:"arch"`
+		}{"interlock", embedded.Version(), commit, changed, embedded.Revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+	}
+	_, err := io.WriteString(p.Stdout, "interlock "+embedded.Version()+"\n")
+	return err
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/alecthomas/kong"
 	"mvdan.cc/sh/v3/shell"
 	"mvdan.cc/sh/v3/syntax"
+
+	"interlock/cmd/interlock/cli"
 )
 
 // TestPrintedCommandsAreCommands: every command line of this program that stands in a block of the docs has a command, flags and
@@ -105,7 +107,7 @@ func parses(line string) string {
 	if err != nil {
 		return err.Error()
 	}
-	p := &program{getenv: func(string) string { return "" }, stdout: new(strings.Builder), stderr: new(strings.Builder)}
+	p := &cli.Program{Getenv: func(string) string { return "" }, Stdout: new(strings.Builder), Stderr: new(strings.Builder)}
 	helped := false
 	parser, err := newParser(p, commandsFor(asHelp(words[1:])), kong.Exit(func(int) { helped = true }))
 	if err != nil {

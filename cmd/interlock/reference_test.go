@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"interlock/cmd/interlock/cli"
 )
 
 const referencePage = "../../docs/reference/commands.md"
@@ -16,8 +18,8 @@ const referencePage = "../../docs/reference/commands.md"
 //
 //go:generate go test . -run TestCommandsPageIsFresh -update
 func TestCommandsPageIsFresh(t *testing.T) {
-	parser, err := newParser(&program{getenv: func(string) string { return "" }, stdout: new(strings.Builder),
-		stderr: new(strings.Builder)}, commandTable())
+	parser, err := newParser(&cli.Program{Getenv: func(string) string { return "" }, Stdout: new(strings.Builder),
+		Stderr: new(strings.Builder)}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"interlock"
-
 	"interlock/embedded"
 	"interlock/internal/store"
 	"interlock/spec"

@@ -10,11 +10,12 @@ import (
 	"github.com/alecthomas/kong"
 
 	"interlock"
+	"interlock/cmd/interlock/cli"
 )
 
 // Every word an error may be given is one that some command takes, so that none outlives what it names.
 func TestWordsAreTyped(t *testing.T) {
-	parser, err := newParser(&program{}, commandTable())
+	parser, err := newParser(&cli.Program{}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestWordsAreTyped(t *testing.T) {
 }
 
 func TestAsTyped(t *testing.T) {
-	parser, err := newParser(&program{}, commandTable())
+	parser, err := newParser(&cli.Program{}, commandTable())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestAsTyped(t *testing.T) {
 		{"tools approve", refused("subject"), "TOOL: no"},
 		{"block lift", refused("subject"), "ID: no"},
 		{"block lift", refused("operator"), "--as: no"},
-		{"approve", usage(refused("request")), "ID: no"},
+		{"approve", cli.Usage(refused("request")), "ID: no"},
 		{"grant give", refused("request"), "--request: no"},
 		{"trust promote", refused("reason"), "--evidence: no"},
 		{"trust demote", refused("reason"), "--reason: no"},
@@ -75,9 +76,9 @@ func TestAsTyped(t *testing.T) {
 		if got.Error() != c.want {
 			t.Errorf("%s: %q is said as %q, want %q", c.path, c.err, got, c.want)
 		}
-		var before, after *exitCode
-		if errors.As(c.err, &before) && (!errors.As(got, &after) || after.code != before.code) {
-			t.Errorf("%s: the exit status was %d and is %v", c.path, before.code, after)
+		var before, after *cli.ExitCode
+		if errors.As(c.err, &before) && (!errors.As(got, &after) || after.Code != before.Code) {
+			t.Errorf("%s: the exit status was %d and is %v", c.path, before.Code, after)
 		}
 	}
 	if asTyped(nil, command("approve")) != nil {

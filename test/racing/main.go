@@ -23,7 +23,9 @@ var whole = []string{"internal/control", "internal/hook", "internal/httpapi", "i
 // elsewhere are packages that start goroutines and that no test here runs with the detector, and why.
 var elsewhere = map[string]string{
 	"bench/run":                  "measures",
-	"cmd/interlock":              "its tests run the program; what its goroutines share is in the packages below it",
+	"cmd/interlock":              "its tests run the program; what its goroutines share is in internal",
+	"cmd/interlock/cli":          "as cmd/interlock",
+	"cmd/interlock/serve":        "as cmd/interlock",
 	"cmd/interlock-hook":         "its tests run the program",
 	"internal/conform":           "its checks start programs and wait for them",
 	"internal/store/storagetest": "runs in the tests of the stores",

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// returnProgramPages does nothing where the system has no such call.
-func returnProgramPages() {}

@@ -1,0 +1,402 @@
+// Package prove holds the commands that say how good this program, a home of it and its judges are.
+package prove
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock"
+	"interlock/cmd/interlock/cli"
+	"interlock/embedded"
+	"interlock/internal/admission/core"
+	"interlock/internal/conform"
+	"interlock/internal/ledger"
+	"interlock/internal/maturity"
+	"interlock/internal/mcpaql/evidence"
+	"interlock/internal/quorum"
+	"interlock/internal/sandbox"
+	"interlock/internal/store"
+)
+
+type ConformanceCommand struct {
+	MCPAQL conformanceMCPAQL `cmd:"" name:"mcp-aql" help:"Hold a live server of this program against MCP-AQL, clause by clause."`
+	MASO   conformanceMASO   `cmd:"" name:"maso" help:"Hold throw-away homes of this program against MASO Execution Control, clause by clause."`
+	ASA    conformanceASA    `cmd:"" name:"asa" help:"Hold throw-away homes of this program against the Asimov Safety Architecture, clause by clause."`
+}
+
+type conformanceMCPAQL struct {
+	Evidence bool `help:"Print the evidence bundle instead: real answers of this program, for the specification's conformance runner."`
+}
+
+// Help is what `interlock conformance mcp-aql --help` adds.
+func (conformanceMCPAQL) Help() string {
+	return "Starts this program's MCP server twice, once for each endpoint mode, in a temporary home and drives it as a client\n" +
+		"does. Your own home, settings and log are not touched. Each line is pass or fail, a clause, and what was seen; clauses that\n" +
+		"no client can see are left out. Exits 1 if a MUST fails. Give what --evidence prints to the runner of the specification."
+}
+
+// evidenceTime bounds the whole collection.
+const evidenceTime = time.Minute
+
+// Run judges, or prints the bundle.
+func (c conformanceMCPAQL) Run(p *cli.Program) error {
+	ctx, cancel := context.WithTimeout(p.Ctx, evidenceTime)
+	defer cancel()
+	home, err := os.MkdirTemp("", "interlock-evidence-")
+	if err != nil {
+		return fmt.Errorf("making a temporary home: %w", err)
+	}
+	defer os.RemoveAll(home)
+	semantic, err := serveTo(ctx, p, home, "semantic")
+	if err != nil {
+		return err
+	}
+	defer semantic.Close()
+	single, err := serveTo(ctx, p, home, "single")
+	if err != nil {
+		return err
+	}
+	defer single.Close()
+	bundle, err := evidence.Collect(ctx, semantic, single)
+	if err != nil {
+		return fmt.Errorf("collecting evidence: %w", err)
+	}
+	if !c.Evidence {
+		judgements, err := evidence.Judge(ctx, bundle, single)
+		if err != nil {
+			return fmt.Errorf("judging: %w", err)
+		}
+		return judged(p, judgements)
+	}
+	out := json.NewEncoder(p.Stdout)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(bundle)
+}
+
+// judged prints what was seen of each clause, the counts and the verdict. Its error says that a MUST has failed.
+func judged(p *cli.Program, judgements []evidence.Judgement) error {
+	passed, failed, broken := 0, 0, 0
+	for _, one := range judgements {
+		word := "pass"
+		if passed++; !one.Passed {
+			passed--
+			failed++
+			word = "fail"
+		}
+		if !one.Passed && one.Must {
+			broken++
+		}
+		fmt.Fprintln(p.Stdout, word, one.ID, strings.Join(strings.Fields(one.Seen), " "))
+	}
+	fmt.Fprintf(p.Stdout, "%d passed, %d failed, of %d clauses that a client can see\n", passed, failed, len(judgements))
+	if broken > 0 {
+		fmt.Fprintf(p.Stdout, "not conformant: %d MUST failed\n", broken)
+		return fmt.Errorf("%d clauses that must hold do not", broken)
+	}
+	fmt.Fprintln(p.Stdout, "conformant, as far as a client can see; docs/reference/conformance.md names the tests of every clause")
+	return nil
+}
+
+// serveTo starts this program's MCP server as a process of its own and connects to it. Nothing that is set for this process
+// reaches it: the evidence is of the program, not of somebody's settings.
+func serveTo(ctx context.Context, p *cli.Program, home, mode string) (*mcp.ClientSession, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	command := exec.CommandContext(ctx, program, "mcp", "--home", home, "--mode", mode, "--safety-loop", "enforcing", "--agent",
+		"evidence-"+mode)
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, "MCPAQL_") && (!strings.HasPrefix(name, "INTERLOCK_") || name == "INTERLOCK_TEST_MAIN") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	command.Stderr = p.Stderr
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "interlock-evidence", Version: embedded.Version()}, nil).
+		Connect(ctx, &mcp.CommandTransport{Command: command}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("starting the server in %s mode: %w", mode, err)
+	}
+	return session, nil
+}
+
+// here says which clauses this home satisfies. It writes nothing to it.
+func (c conformanceMASO) here(p *cli.Program) error {
+	clauses, err := conform.Clauses()
+	if err != nil {
+		return err
+	}
+	opened, _, err := p.AuditStore()
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	home, err := conformHome(p, opened)
+	if err != nil {
+		return err
+	}
+	results := conform.Here(clauses, home)
+	tally := conform.Count(results, c.Strict)
+	tally.Open = 0 // what a tier above this home's asks for is not open
+	for _, r := range results {
+		if r.Must && r.Word == conform.Fail {
+			tally.Open++
+		}
+		if !c.JSON {
+			fmt.Fprintln(p.Stdout, r.Word, r.ID, cli.Printable(r.Seen))
+		}
+	}
+	tally.OK = tally.Open == 0
+	if c.JSON {
+		err = cli.WriteLine(p.Stdout, struct {
+			conform.Tally
+			Clauses []conform.Result `json:"clauses"`
+		}{tally, results})
+	} else {
+		verdict := "this home is set up for its tier"
+		if !tally.OK {
+			verdict = fmt.Sprintf("this home is not set up for its tier: %d MUST are not satisfied", tally.Open)
+		}
+		fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d pending; %d clauses don't hang on settings, and interlock conformance maso drives them\n%s\n",
+			tally.Passed, tally.Failed, tally.Pending, len(clauses)-len(results), verdict)
+	}
+	if err == nil && !tally.OK {
+		return &cli.ExitCode{Code: 1}
+	}
+	return err
+}
+
+// conformHome is how this home is set up, as far as clauses depend on that.
+func conformHome(p *cli.Program, opened *store.Store) (conform.Home, error) {
+	facts, err := masoHome(p, opened)
+	if err != nil {
+		return conform.Home{}, err
+	}
+	evaluator, settings, err := p.Evaluator()
+	if err != nil {
+		return conform.Home{}, err
+	}
+	h := conform.Home{Tier: facts.Tier, Profile: facts.Profile, Enforcing: settings.Mode == interlock.Enforcing, Agents: facts.Agents,
+		Listed: facts.Listed, Rates: facts.Rates, Control: settings.Control != "" && settings.Control != "off", TTL: time.Duration(settings.ApprovalTTL),
+		Checkpoint: facts.Checkpoint}
+	for _, l := range evaluator.Rules.AllLimits() {
+		if _, holds := facts.Most[l.ID]; holds {
+			h.Caps = append(h.Caps, string(l.Measure))
+		}
+	}
+	accountable := map[string]bool{}
+	for _, t := range evaluator.Rules.Types() {
+		h.Types++
+		accountable[t.Name] = t.Accountable != ""
+		if t.Alive == 0 {
+			h.NotAlive = append(h.NotAlive, t.Name)
+		}
+	}
+	bounds := evaluator.Rules.Runs()
+	h.Turns, h.Retries = bounds.Turns, bounds.Retries
+	for _, kind := range settings.KillOn {
+		h.KillOn = append(h.KillOn, string(kind))
+	}
+	for _, role := range facts.Roles { // counts
+		if quorum.Governs(role) {
+			h.Governors++
+		}
+		if quorum.Answers(role) {
+			h.Answerers++
+		}
+		h.Risk = h.Risk || role == quorum.RoleSuperadmin || role == quorum.RoleCouncil
+	}
+	agents, err := core.Listed[interlock.AgentRecord](p.Ctx, opened, ledger.Agent, ledger.Every(listAll))
+	if err != nil {
+		return h, err
+	}
+	for _, a := range agents.Rows {
+		switch {
+		case !a.Revoked.IsZero():
+		case a.Observer:
+			h.Observers++
+		case accountable[cmp.Or(a.Type, a.ID)] || a.Principal != "":
+			h.Answered++
+		}
+	}
+	if h.Graduation, err = gateBefore(p, opened, facts); err != nil {
+		return h, err
+	}
+	h.Sandbox, err = sandboxHere(p)
+	return h, err
+}
+
+// gateBefore says why the gate before this home's tier is closed; empty: it is open, or there is none.
+func gateBefore(p *cli.Program, opened *store.Store, facts maturity.Home) (string, error) {
+	book := &maturity.Book{Lately: facts.Now.UTC().Add(-lately)}
+	if err := opened.Walk(p.Ctx, func(e interlock.Entry) error {
+		book.Add(e)
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	for _, g := range maturity.Of(facts, book).Gates {
+		if g.To == facts.Tier && !g.Open {
+			return fmt.Sprintf("the rules name tier %d, and what its gate takes is not all evidenced: interlock maso report", g.To), nil
+		}
+	}
+	return "", nil
+}
+
+// sandboxHere says why no sandbox works on this machine.
+func sandboxHere(p *cli.Program) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "ilk-")
+	if err != nil {
+		return "", fmt.Errorf("making a temporary directory: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if f := sandbox.Probe(p.Ctx, filepath.Join(dir, "sandbox"), self); !f.Works {
+		return cmp.Or(f.Missing, "interlock exec --report says why"), nil
+	}
+	return "", nil
+}
+
+// A conformanceRun holds throw-away homes of this program against clauses.
+type conformanceRun struct {
+	name    string // in the name of the evidence file
+	clauses []conform.Clause
+	checks  []conform.Check
+	strict  bool
+	json    bool
+	without string                         // what may be pending
+	items   func(results []conform.Result) // optional: prints what the clauses come to, before the counts
+}
+
+// drive makes every check and prints what was seen, the counts and the verdict. Its error says that a MUST is not met, or where strict a clause.
+func (c conformanceRun) drive(p *cli.Program) error {
+	var results []conform.Result
+	err := driven(p, func(d *conform.Driver) error {
+		results = conform.Run(p.Ctx, d, c.clauses, c.checks, func(r conform.Result) {
+			if !c.json {
+				fmt.Fprintln(p.Stdout, r.Word, r.ID, r.Seen)
+			}
+		})
+		return p.Ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	tally := conform.Count(results, c.strict)
+	path, err := writeEvidence(c.name, results, tally)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		for n := range results {
+			results[n].Steps = nil // the evidence file has them
+		}
+		err = cli.WriteLine(p.Stdout, struct {
+			conform.Tally
+			Evidence string           `json:"evidence"`
+			Clauses  []conform.Result `json:"clauses"`
+		}{tally, path, results})
+	} else {
+		if c.items != nil {
+			c.items(results)
+		}
+		fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d pending, of %d clauses\nevidence: %s\n%s\n", tally.Passed, tally.Failed, tally.Pending,
+			len(results), path, verdictOf(tally, c.strict, c.without))
+	}
+	if err == nil && !tally.OK {
+		return &cli.ExitCode{Code: 1}
+	}
+	return err
+}
+
+// verdictOf says what the counts come to.
+func verdictOf(t conform.Tally, strict bool, without string) string {
+	switch {
+	case !t.OK && strict:
+		return fmt.Sprintf("not conformant: %d clauses failed or are pending", t.Open)
+	case !t.OK:
+		return fmt.Sprintf("not conformant: %d MUST failed or are pending", t.Open)
+	case strict || t.Pending == 0:
+		return "conformant"
+	}
+	return "conformant, without " + without
+}
+
+type conformanceASA struct {
+	Strict bool `help:"Every clause has to pass, and not the MUSTs alone; also what needs several machines."`
+	Here   bool `help:"Say instead whether this home's settings have both gates. Nothing is changed."`
+	JSON   bool `name:"json" help:"Print one JSON object."`
+}
+
+// Help is what `interlock conformance asa --help` adds.
+func (conformanceASA) Help() string {
+	return "Holds throw-away homes of this program, with a judge of their own, against the Internet-Draft of the Asimov Safety Architecture.\n" +
+		"Your own home, settings and log are not touched. Each line is pass, fail or pending, a clause, and what was seen; then come the\n" +
+		"eight items of its section 20. Exits 1 unless every MUST passes; topology and signed messages may be pending, except with --strict."
+}
+
+// Run makes every check, or looks at this home.
+func (c conformanceASA) Run(p *cli.Program) error {
+	if c.Here {
+		return c.here(p)
+	}
+	clauses, err := conform.ASAClauses()
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		fmt.Fprintln(p.Stdout, conform.Draft)
+	}
+	return conformanceRun{name: "asa", clauses: clauses, checks: conform.ASAChecks(), strict: c.Strict, json: c.JSON,
+		without: "topology and signed messages", items: func(results []conform.Result) {
+			for _, r := range results {
+				if n := conform.Item(r.ID); n > 0 && r.Word == conform.Pass {
+					fmt.Fprintf(p.Stdout, "item %d: %s\n", n, r.Word)
+				} else if n > 0 {
+					fmt.Fprintf(p.Stdout, "item %d: %s: %s\n", n, r.Word, r.Seen)
+				}
+			}
+		}}.drive(p)
+}
+
+// here says which of the draft's items the settings of this home can meet at all.
+func (c conformanceASA) here(p *cli.Program) error {
+	settings, err := p.Settings()
+	if err != nil {
+		return err
+	}
+	if settings, err = p.InForce(settings); err != nil {
+		return err
+	}
+	result := conform.Result{ID: "ASA-20-1", Must: true, Word: conform.Pass, Seen: "profile asa, and a judge is named"}
+	switch {
+	case !settings.Judge.IsSet():
+		result.Word, result.Seen = conform.Fail, "item 1, both gates: no judge is named in the settings; docs/judge.md says how"
+	case !Alone(settings):
+		result.Word = conform.Fail
+		result.Seen = "item 1, both gates on every action: the profile is " + settings.Profile + ", and only asa wants the judge's allow"
+	}
+	if c.JSON {
+		err = cli.WriteLine(p.Stdout, result)
+	} else {
+		_, err = fmt.Fprintf(p.Stdout, "%s\n%s %s %s\n", conform.Draft, result.Word, result.ID, result.Seen)
+	}
+	if err == nil && result.Word != conform.Pass {
+		return &cli.ExitCode{Code: 1}
+	}
+	return err
+}

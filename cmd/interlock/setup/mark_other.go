@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package setup
+
+import "os"
+
+func systemMark(os.FileInfo) string { return "" }

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "io"
-
-// waitable returns the input as it is: there is no other way to wait for it here.
-func waitable(in io.Reader) io.Reader { return in }
