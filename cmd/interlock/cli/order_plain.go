@@ -12,7 +12,7 @@ import (
 )
 
 // PlainOrders are the commands of a group that give orders of nothing but a subject and a reason: one for each row of
-// [quorum.Verbs] that names a command of the group. What they are called and what help says of them is that row's.
+// [quorum.Verbs] that has help for a command of the group. What they are called and what help says of them is that row's.
 type PlainOrders struct{ kong.Plugins }
 
 type plainCommand struct {
@@ -27,7 +27,7 @@ type plainCommand struct {
 func (o *PlainOrders) Fill(group string) {
 	for _, verb := range quorum.Verbs() {
 		name, of := strings.CutPrefix(verb.Command.Name, group+" ")
-		if !of {
+		if !of || verb.Command.Help == "" {
 			continue
 		}
 		one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "Order", Type: reflect.TypeFor[plainCommand](),
