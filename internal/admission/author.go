@@ -15,6 +15,11 @@ import (
 	"interlock/internal/ruleset"
 )
 
+// authorLooks are of who wrote an action's files.
+var authorLooks = []look{
+	{before: (*pendingDecision).writtenRefs, writes: (*pendingDecision).writeWritten},
+}
+
 // Code that one agent wrote and another runs meets the bounds of both, or an agent would have another do what its own type refuses: it
 // would write a script and wait. So it is remembered for a day who wrote which file, with everybody who had delegated the run that it was
 // written in, and whoever runs it is held against their types too. What was copied is still whose it was. What an agent wrote itself, or

@@ -7,6 +7,11 @@ import (
 	"interlock/internal/ledger"
 )
 
+// challengeLooks are of codes that agents owe.
+var challengeLooks = []look{
+	{writes: (*pendingDecision).writeChallenge, late: true},
+}
+
 // stops reports whether a decision stops the agent and not only the step: what a monitored execution wanted to do is in the
 // danger zone, or an operator's pattern denies it (MCP-AQL 8.7.2, 8.8.1).
 func stops(p Case, d interlock.Decision) bool {

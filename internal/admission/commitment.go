@@ -17,6 +17,12 @@ import (
 	"interlock/internal/strictjson"
 )
 
+// commitLooks are of what was decided about something.
+var commitLooks = []look{
+	{gates: []string{"commit"}, before: (*pendingDecision).commitRefs, finds: (*pendingDecision).commitFindings,
+		writes: (*pendingDecision).writeCommitments},
+}
+
 // What a call decides, where the rules say that calls of its tool decide something, is committed with the event that lets it through. A
 // call that decides the same thing otherwise is a reversal: it takes a person, or that what it is decided from has changed; and where it
 // went to and fro already, what was decided is locked. Two that decide at once do so one after the other, as rows that bind are read.

@@ -9,12 +9,20 @@ import (
 	"interlock"
 	"interlock/internal/admission/containment"
 	"interlock/internal/admission/core"
-	"interlock/internal/auditlog"
+	"interlock/internal/gate"
 	"interlock/internal/ledger"
-	"interlock/internal/meter"
 	"interlock/internal/phase"
 	"interlock/internal/ruleset"
 )
+
+// containedLooks are of what stops or holds actions, and what that counts.
+var containedLooks = []look{
+	{gates: []string{gate.NameKill}, tried: true, finds: (*pendingDecision).killFindings},
+	{gates: []string{"hold"}, tried: true, finds: (*pendingDecision).holdFindings},
+	{gates: []string{"phase", "breaker"}, tried: true, finds: (*pendingDecision).phaseFindings},
+	{tried: true, finds: (*pendingDecision).watchFindings},
+	{writes: (*pendingDecision).updateBreakers, late: true},
+}
 
 // updateBreakers adds to a change what a decision means for the breakers over its requester: the place that a half-open one gives
 // it, one more action that counts, and that one trips of it.
@@ -98,37 +106,6 @@ func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) e
 			Trigger: phase.TriggerCap, Why: "the limit " + row.Limit + " has no room left for what it wanted"})
 	}
 	return nil
-}
-
-// writeRateLimits records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is
-// told the same by the obligation to wait.
-func (w *pendingDecision) writeRateLimits() error {
-	p, d := w.Case, w.answer.Decision
-	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing {
-		return nil
-	}
-	for n := range p.limited {
-		row := &p.limited[n]
-		if !row.Met || !refusedBy(d, row.Limit) {
-			continue
-		}
-		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
-			Window: int64(row.Window / time.Second), RetryAfter: int64(meter.Seconds(meter.Until(row.Back, w.now)) / time.Second)}
-		if err := w.a.Append(&w.change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refusedBy reports whether a limit denied, and did not only ask.
-func refusedBy(d interlock.Decision, limit string) bool {
-	for n := range d.Findings {
-		if f := &d.Findings[n]; f.Rule == "limit."+limit && f.Verdict.Compare(interlock.Deny) >= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // holdFindings object to every action where a hold is on what it is decided under. Nothing lowers a denial of layer 1.

@@ -9,6 +9,11 @@ import (
 	"interlock/internal/ledger"
 )
 
+// continuedLooks are of approvals that go on counting.
+var continuedLooks = []look{
+	{before: (*pendingDecision).continuedRefs, writes: (*pendingDecision).keepUnspent, late: true},
+}
+
 // continued lets an approval count that was spent on a call which is not over: its server has asked the client for input instead
 // of answering, and is sent the same call again with the answers (MCP 2026-07-28). The door says which approval that was, and
 // says so once for each time the server has asked. Here it is held to all that one is held to which was not spent: it is for

@@ -17,6 +17,13 @@ import (
 	"interlock/internal/strictjson"
 )
 
+// firstLooks are of what is done, or used, for the first time.
+var firstLooks = []look{
+	{gates: []string{gate.NameFirstUse}, before: (*pendingDecision).usesRefs, finds: (*pendingDecision).firstUseFindings,
+		writes: (*pendingDecision).writeFirstUse},
+	{gates: []string{"first"}, before: (*pendingDecision).firstRefs, finds: (*pendingDecision).firstFindings},
+}
+
 // From tier 2 on, what can't be undone or is dangerous and was never carried out by agents of its type is tried first: in a throw-away
 // copy, or in the form in which its tool is tried. A person looks at what came of that before it may be done in earnest, and only what
 // was carried out then is known from there on.

@@ -8,6 +8,12 @@ import (
 	"interlock/internal/ledger"
 )
 
+// judgedLooks are of what judges said and still owe.
+var judgedLooks = []look{
+	{writes: (*pendingDecision).writeOwed},
+	{writes: (*pendingDecision).writeJudgments},
+}
+
 // Judges are language models that see an action, its impacts and the ground rules, and nothing else. They are asked after every gate,
 // about what none of them denies (ASA 7.2), and outside of the commit: the decision is made once more with what they said, and what they
 // said counts only for exactly what they were asked about.

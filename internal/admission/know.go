@@ -13,6 +13,12 @@ import (
 	"interlock/internal/strictjson"
 )
 
+// knownLooks are of what runs did and were told a moment ago.
+var knownLooks = []look{
+	{gates: []string{"context"}, tried: true, finds: (*pendingDecision).contextFindings},
+	{writes: (*pendingDecision).writeRecent},
+}
+
 // complete completes a case with what was loaded: whose agent it is, what its run and others of its agent have done, where a
 // monitored execution is that said something of itself, and whether everything is stopped.
 func (d *pendingDecision) complete(ctx context.Context) (err error) {

@@ -12,6 +12,11 @@ import (
 	"interlock/internal/ruleset"
 )
 
+// loopLooks are of monitored executions.
+var loopLooks = []look{
+	{writes: (*pendingDecision).writeExecution, late: true},
+}
+
 // What monitored executions have done stands in the ledger, by principal, agent and run, so that a step which is one too many
 // of its kind is known as that by whoever decides it, and a restart forgets nothing.
 

@@ -7,9 +7,16 @@ import (
 	"interlock/internal/admission/messages"
 	"interlock/internal/auditlog"
 	"interlock/internal/contract"
+	"interlock/internal/gate"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
+
+// messageLooks are of messages between agents.
+var messageLooks = []look{
+	{gates: []string{gate.NameMessage, gate.NameDelivery}, finds: (*pendingDecision).messageFindings,
+		writes: (*pendingDecision).writeMessage, late: true},
+}
 
 // SendMessage decides whether an agent may send another a message, and puts it down for its receiver with the event that says so. It is
 // held against what the sender's type publishes and what the receiver's accepts before anything of it is kept. An error is of a request

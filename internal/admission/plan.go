@@ -16,6 +16,11 @@ import (
 	"interlock/internal/strictjson"
 )
 
+// planLooks are of what a run is to do.
+var planLooks = []look{
+	{gates: []string{"plan"}, finds: (*pendingDecision).planFindings, writes: (*pendingDecision).writePlan},
+}
+
 // A plan is handed over whole and looked at before its first step: what each step would be decided as, which can't be undone by the
 // end, and what all of them together take from the limits. A person acknowledges what can't be undone. From then on the run takes these
 // steps in this order, and anything else that changes something is asked about. That a plan was accepted lowers nothing: each step is

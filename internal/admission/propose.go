@@ -15,6 +15,11 @@ import (
 	"interlock/internal/ledger"
 )
 
+// proposalLooks are of approvals that don't hold.
+var proposalLooks = []look{
+	{writes: (*pendingDecision).writeInvalid, late: true},
+}
+
 // Propose decides one action and records the decision before it answers. What can't be decided or recorded is a Deny that
 // says why; a panic in any part of the way is one too.
 func (a *Admission) Propose(ctx context.Context, p interlock.Proposal) interlock.Answer {

@@ -12,6 +12,12 @@ import (
 	"interlock/internal/quorum"
 )
 
+// questionLooks are of questions to people.
+var questionLooks = []look{
+	{after: (*pendingDecision).councilRefs},
+	{writes: (*pendingDecision).closeRequests},
+}
+
 // asksWithin is the time within which an agent's new questions are counted.
 const asksWithin = time.Hour
 

@@ -20,6 +20,12 @@ import (
 	"interlock/internal/strictjson"
 )
 
+// repeatedLooks are of calls and denials that come again.
+var repeatedLooks = []look{
+	{after: (*pendingDecision).denialRefs, writes: (*pendingDecision).countDenials, late: true},
+	{writes: (*pendingDecision).writeCall},
+}
+
 // sameCall is how long a second event about an undone call is taken for the same call.
 const sameCall = time.Minute
 

@@ -18,6 +18,11 @@ import (
 	"interlock/internal/ruleset"
 )
 
+// budgetLooks are of budgets of what agents report.
+var budgetLooks = []look{
+	{gates: []string{gate.NameBudget}, before: (*pendingDecision).budgetRefs, finds: (*pendingDecision).budgetFindings},
+}
+
 // What agents use of models is not known before they have used it, and not by Interlock: harnesses and services report it. A report can
 // only raise what counts as used, and what it raises is charged to every budget that concerns the agent, in the transaction that
 // records it.

@@ -14,6 +14,13 @@ import (
 	"interlock/internal/ruleset"
 )
 
+// limitLooks are of what is used of limits.
+var limitLooks = []look{
+	{writes: (*pendingDecision).writeRateLimits, late: true},
+	{gates: []string{gate.NameLimit}, finds: (*pendingDecision).limitFindings, after: (*pendingDecision).limitRefs,
+		writes: (*pendingDecision).spendLimits},
+}
+
 // uses finds what limits would have a decision use up, but for what it met too little of already. Nothing is taken by what is not let
 // through, by what is handed to something that decides it again, and by a call that goes on.
 func (a *Admission) uses(p *Case, d interlock.Decision, goesOn bool, now time.Time) {
@@ -136,6 +143,37 @@ func (p *Case) objects(err error) bool {
 			}
 			p.met[u.Spend] = true
 			p.over = append(p.over, u.Objects(met))
+			return true
+		}
+	}
+	return false
+}
+
+// writeRateLimits records under MACE's name that a quota had no room for an action, and when it will have (MACE 7). The agent is
+// told the same by the obligation to wait.
+func (w *pendingDecision) writeRateLimits() error {
+	p, d := w.Case, w.answer.Decision
+	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing {
+		return nil
+	}
+	for n := range p.limited {
+		row := &p.limited[n]
+		if !row.Met || !refusedBy(d, row.Limit) {
+			continue
+		}
+		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
+			Window: int64(row.Window / time.Second), RetryAfter: int64(meter.Seconds(meter.Until(row.Back, w.now)) / time.Second)}
+		if err := w.a.Append(&w.change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusedBy reports whether a limit denied, and did not only ask.
+func refusedBy(d interlock.Decision, limit string) bool {
+	for n := range d.Findings {
+		if f := &d.Findings[n]; f.Rule == "limit."+limit && f.Verdict.Compare(interlock.Deny) >= 0 {
 			return true
 		}
 	}

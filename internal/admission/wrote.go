@@ -18,6 +18,11 @@ import (
 	"interlock/internal/origin"
 )
 
+// heardLooks are of what a run was told.
+var heardLooks = []look{
+	{before: (*pendingDecision).heardRefs},
+}
+
 // maxWrote bounds how many files are remembered, or asked for, of one action.
 const maxWrote = 8
 
