@@ -19,7 +19,8 @@ import (
 // library is open to all but the pure set. Test files may import more. A note in brackets forbids on top of the rest.
 const dependencyTable = `
 std only                                                < interlock, lex, secret, personal, account, bubblewrap, fileio, hostname
-std only                                                < rules, spec, rpc, sse, witness, advice, startup
+std only                                                < rules, spec, rpc, sse, witness, advice, startup, linediff
+linediff                                                < harness, sandbox
 interlock, github.com/go-json-experiment/json           < strictjson
 strictjson, github.com/goccy/go-yaml                    < strictyaml
 strictyaml, secret                                      < ruleset, quorum, classify    (never each other)

@@ -1,128 +1,17 @@
 package sandbox
 
-import (
-	"fmt"
-	"strings"
-)
+import "interlock/internal/linediff"
 
 // maxDiffLines bounds the lines of each side that are compared, because the comparison takes their product in time.
 const maxDiffLines = 1000
 
-// around is how many unchanged lines are shown on each side of a change.
-const around = 3
-
 // unifiedDiff is the difference of two texts in unified form without file names; empty if they have too many lines or
 // nothing differs.
 func unifiedDiff(before, after []byte) string {
-	a, b := lines(before), lines(after)
-	start := 0
-	for start < len(a) && start < len(b) && a[start] == b[start] {
-		start++
-	}
-	end := 0
-	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
-	if len(a)-start-end > maxDiffLines || len(b)-start-end > maxDiffLines {
+	a, b := linediff.Lines(before), linediff.Lines(after)
+	start, end := linediff.Common(a, b)
+	if max(len(a), len(b))-start-end > maxDiffLines {
 		return ""
 	}
-	return hunks(script(a, b, start, end))
-}
-
-func lines(text []byte) []string {
-	if len(text) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-}
-
-// A line of an edit script: kept, taken out or put in, and where it stands on each side, from 0.
-type edit struct {
-	sign byte
-	text string
-	a, b int
-}
-
-// script is the shortest way from a to b, by the longest common subsequence of what lies between their common beginning
-// and their common end.
-func script(a, b []string, start, end int) []edit {
-	var out []edit
-	for i := range start {
-		out = append(out, edit{' ', a[i], i, i})
-	}
-	x, y := a[start:len(a)-end], b[start:len(b)-end]
-	longest := make([][]int32, len(x)+1)
-	for i := range longest {
-		longest[i] = make([]int32, len(y)+1)
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		for j := len(y) - 1; j >= 0; j-- {
-			if x[i] == y[j] {
-				longest[i][j] = longest[i+1][j+1] + 1
-			} else {
-				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < len(x) || j < len(y) {
-		switch {
-		case i < len(x) && j < len(y) && x[i] == y[j]:
-			out = append(out, edit{' ', x[i], start + i, start + j})
-			i, j = i+1, j+1
-		case j == len(y) || i < len(x) && longest[i+1][j] >= longest[i][j+1]:
-			out = append(out, edit{'-', x[i], start + i, start + j})
-			i++
-		default:
-			out = append(out, edit{'+', y[j], start + i, start + j})
-			j++
-		}
-	}
-	for k := range end {
-		out = append(out, edit{' ', a[len(a)-end+k], len(a) - end + k, len(b) - end + k})
-	}
-	return out
-}
-
-// hunks writes a script with only so many unchanged lines around each change.
-func hunks(edits []edit) string {
-	var out strings.Builder
-	for at := 0; at < len(edits); {
-		if edits[at].sign == ' ' {
-			at++
-			continue
-		}
-		first, last := max(0, at-around), at
-		for next := at; next < len(edits) && next-last-1 <= 2*around; next++ {
-			if edits[next].sign != ' ' {
-				last = next
-			}
-		}
-		part := edits[first:min(len(edits), last+around+1)]
-		removed, added := 0, 0
-		for _, e := range part {
-			if e.sign != '+' {
-				removed++
-			}
-			if e.sign != '-' {
-				added++
-			}
-		}
-		fmt.Fprintf(&out, "@@ -%s +%s @@\n", span(part[0].a, removed), span(part[0].b, added))
-		for _, e := range part {
-			fmt.Fprintf(&out, "%c%s\n", e.sign, e.text)
-		}
-		at = first + len(part)
-	}
-	return out.String()
-}
-
-func span(from, count int) string {
-	if count == 0 {
-		return fmt.Sprintf("%d,0", from)
-	}
-	if count == 1 {
-		return fmt.Sprint(from + 1)
-	}
-	return fmt.Sprintf("%d,%d", from+1, count)
+	return linediff.Unified(a, b, true)
 }

@@ -1,4 +1,4 @@
-package sandbox
+package linediff
 
 import (
 	"strconv"
@@ -9,7 +9,7 @@ import (
 // patched applies a unified difference, and fails if it does not fit.
 func patched(t *testing.T, before, diff string) string {
 	t.Helper()
-	old := lines([]byte(before))
+	old := Lines([]byte(before))
 	var out []string
 	at := 0
 	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n") {
@@ -56,10 +56,10 @@ func FuzzUnifiedDiff(f *testing.F) {
 		if strings.Count(before, "\n") > 200 || strings.Count(after, "\n") > 200 {
 			return
 		}
-		diff := unifiedDiff([]byte(before), []byte(after))
-		want := strings.Join(lines([]byte(after)), "\n")
+		diff := Unified(Lines([]byte(before)), Lines([]byte(after)), true)
+		want := strings.Join(Lines([]byte(after)), "\n")
 		if diff == "" {
-			if strings.Join(lines([]byte(before)), "\n") != want {
+			if strings.Join(Lines([]byte(before)), "\n") != want {
 				t.Errorf("%q and %q differ by nothing", before, after)
 			}
 			return
@@ -74,7 +74,7 @@ func TestUnifiedDiff(t *testing.T) {
 	before := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
 	after := "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\n"
 	want := "@@ -2,11 +2,10 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n 10\n 11\n-12\n"
-	if got := unifiedDiff([]byte(before), []byte(after)); got != want {
+	if got := Unified(Lines([]byte(before)), Lines([]byte(after)), true); got != want {
 		t.Errorf("have\n%s\nwant\n%s", got, want)
 	}
 }
