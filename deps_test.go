@@ -131,7 +131,7 @@ auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard
 account, hook, harness, secret, lineage, witness        < cmd/interlock-hook
-std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal
+std only                                                < test/clients, test/harnesses, test/sdk, test/chromium, test/terminal, test/browser, test/docs
 std only                                                < test/otel, test/system, test/product, test/wait, test/racing
 std only                                                < bench/redteam, bench/mutants, release
 github.com/yuin/goldmark                                < docs/generator

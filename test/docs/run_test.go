@@ -1,4 +1,3 @@
-// Package docs_test runs the commands that are printed in the documentation, as they stand there, and holds its words against the program's.
 package docs_test
 
 import (
