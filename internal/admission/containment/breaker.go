@@ -2,7 +2,6 @@ package containment
 
 import (
 	"context"
-	"errors"
 
 	"interlock"
 	"interlock/internal/admission/core"
@@ -133,11 +132,8 @@ func (a *Containment) Probed(ctx context.Context, r interlock.Requester, d inter
 	on := func(ctx context.Context, load core.LoadRows) (core.DecisionRows, error) {
 		return a.GroundOf(ctx, load, r)
 	}
-	_, err = a.CommitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
-		change := ledger.Change{Version: standing.Version}
-		now := a.Config.Now().UTC()
-		m := a.Moving(ctx, &change, standing, now)
-		for _, h := range core.HoldsOver(standing, r, now) {
+	return a.moves(ctx, on, func(m *HoldTransition, standing ledger.Standing) {
+		for _, h := range core.HoldsOver(standing, r, m.Now) {
 			if h.Breaker == nil {
 				continue
 			}
@@ -155,18 +151,7 @@ func (a *Containment) Probed(ctx context.Context, r interlock.Requester, d inter
 				m.Moves[len(m.Moves)-1].Says = "" // nobody has to look
 			}
 		}
-		if err := m.Done(interlock.Requester{Agent: "interlock"}); err != nil {
-			return change, err
-		}
-		if len(change.Events) == 0 {
-			return change, core.ErrUnchanged
-		}
-		return change, nil
 	})
-	if errors.Is(err, core.ErrUnchanged) {
-		return nil
-	}
-	return err
 }
 
 // probing reports whether a breaker over a requester waits for the end of the one action that it let run. What this process knows is

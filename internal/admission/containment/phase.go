@@ -33,15 +33,23 @@ func (a *Containment) Tighten(ctx context.Context, t Tightening) error {
 	if _, _, ok := ledger.Actors(name); !ok {
 		return interlock.Errorf(interlock.CodeInvalid, "hold", "%.80q is nothing that acts", name)
 	}
-	_, err := a.CommitOn(ctx, false, a.Rows(core.MoveRefs(name)...), func(standing ledger.Standing) (ledger.Change, error) {
-		change := ledger.Change{Version: standing.Version}
-		m := a.Moving(ctx, &change, standing, a.Config.Now().UTC())
+	return a.moves(ctx, a.Rows(core.MoveRefs(name)...), func(m *HoldTransition, standing ledger.Standing) {
 		m.Tier = a.TierOver(name, standing)
 		if t.Scope == ledger.HoldBreaker {
 			m.trip(t.Key, t.Trigger, t.Why, nil)
 		} else {
 			m.Tighten(t, nil)
 		}
+	})
+}
+
+// moves commits a transition that nobody ordered, if it changes anything.
+func (a *Containment) moves(ctx context.Context, on func(context.Context, core.LoadRows) (core.DecisionRows, error),
+	make func(m *HoldTransition, standing ledger.Standing)) error {
+	_, err := a.CommitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
+		change := ledger.Change{Version: standing.Version}
+		m := a.Moving(ctx, &change, standing, a.Config.Now().UTC())
+		make(m, standing)
 		if err := m.Done(interlock.Requester{Agent: "interlock"}); err != nil {
 			return change, err
 		}

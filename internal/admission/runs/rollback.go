@@ -124,18 +124,22 @@ func (a *Runs) findRollback(c *core.PendingOrder) error {
 	return nil
 }
 
+// planOf makes the plan that an order names, again.
+func (a *Runs) planOf(ctx context.Context, c *core.PendingOrder) (plan rollback.Plan, detail RollbackDetail, err error) {
+	seed, err := SeedOf(c.Subject)
+	if err != nil {
+		return plan, detail, err
+	}
+	if detail, err = readDetail(c.Detail); err == nil {
+		plan, err = a.Config.Planner(ctx, seed, detail.Size, a.Active.Load().Rules)
+	}
+	return plan, detail, err
+}
+
 // beginRollback records a rollback as begun: its plan as it was shown, one row for each step that somebody carries out, whoever it
 // touches isolated, and what they were given in advance since then ended.
 func (a *Runs) beginRollback(ctx context.Context, c *core.PendingOrder) error {
-	seed, err := SeedOf(c.Subject)
-	if err != nil {
-		return err
-	}
-	detail, err := readDetail(c.Detail)
-	if err != nil {
-		return err
-	}
-	plan, err := a.Config.Planner(ctx, seed, detail.Size, a.Active.Load().Rules)
+	plan, detail, err := a.planOf(ctx, c)
 	if err == nil {
 		err = asShown(&plan, detail)
 	}
@@ -358,15 +362,7 @@ func (a *Runs) tellStep(_ context.Context, c *core.PendingOrder) error {
 // endDownstream ends the runs that were delegated downstream of what is rolled back and are open still. Their agents are isolated
 // by then, so one that can't be ended does nothing.
 func (a *Runs) endDownstream(ctx context.Context, c *core.PendingOrder) error {
-	seed, err := SeedOf(c.Subject)
-	if err != nil {
-		return err
-	}
-	detail, err := readDetail(c.Detail)
-	if err != nil {
-		return err
-	}
-	plan, err := a.Config.Planner(ctx, seed, detail.Size, a.Active.Load().Rules)
+	plan, _, err := a.planOf(ctx, c)
 	if err != nil {
 		return err
 	}
