@@ -24,7 +24,7 @@ func TuneServer() {
 // callers at once would otherwise take more than everything else.
 const mostMemory = 96 << 20
 
-// TuneMemory is the part of tuneServer for a process with one client, which waits for the sync itself: more threads would only
+// TuneMemory is the part of TuneServer for a process with one client, which waits for the sync itself: more threads would only
 // hand its call from one to another.
 func TuneMemory() {
 	if os.Getenv("GOGC") == "" {

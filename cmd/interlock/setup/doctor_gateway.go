@@ -318,7 +318,7 @@ func (d *Diagnosis) budgeted() bool {
 	return err == nil && len(evaluator.Rules.AllBudgets()) > 0
 }
 
-// CanaryName is what doctor's own server behind a gateway is called, and canaryTool its only tool.
+// CanaryName is what doctor's own server behind a gateway is called, and CanaryTool its only tool.
 const (
 	CanaryName = "interlock-canary"
 	CanaryTool = "run_command"
