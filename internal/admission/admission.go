@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"maps"
+	"sync"
 	"time"
 
 	"interlock"
@@ -128,6 +129,7 @@ type Admission struct {
 	turns      *core.Turns
 	executions executions
 	bases      bases
+	ended      sync.Pool // of pendingDecision
 	metering   metering
 	endings    endings
 	shadow     *shadow // nil where no ruleset can decide beside the one in force

@@ -55,6 +55,24 @@ type pendingDecision struct {
 	answer interlock.Answer
 }
 
+// pending begins a decision, in the memory of one that has ended: it is large, and made for each action.
+func (a *Admission) pending(p *Case) *pendingDecision {
+	d, _ := a.ended.Get().(*pendingDecision)
+	if d == nil {
+		d = new(pendingDecision)
+	}
+	d.Case, d.a, d.by, d.said = p, a, p.Requester, p.Loop
+	return d
+}
+
+// end ends a decision: nothing of it is used any more but what was answered and recorded.
+func (d *pendingDecision) end() {
+	d.Requester = d.by // and not as its agent's record says
+	a := d.a
+	*d = pendingDecision{}
+	a.ended.Put(d)
+}
+
 // lookAt loads those of the rows that looks name which were not read yet, and the operators on whose word they rest. It reports
 // whether any are there: more may be named then.
 func (d *pendingDecision) lookAt(ctx context.Context, load core.LoadRows, decided bool) (more bool, err error) {

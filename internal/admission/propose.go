@@ -92,9 +92,9 @@ var errUnsure = errors.New("the door has to make sure first where this goes")
 // decide makes a decision and commits it with what follows from it, again if what it was made from moved meanwhile. fresh is the
 // challenge it has opened, if any.
 func (a *Admission) decide(ctx context.Context, p *Case) (answer interlock.Answer, fresh *core.Issued, err error) {
-	d := &pendingDecision{Case: p, a: a, ctx: ctx, by: p.Requester, said: p.Loop,
-		also: slices.Concat(alsoRead(p), recentOf(p), p.post.Refs())}
-	defer func() { p.Requester = d.by }() // and not as its agent's record says
+	d := a.pending(p)
+	d.ctx, d.also = ctx, slices.Concat(alsoRead(p), recentOf(p), p.post.Refs())
+	defer d.end()
 	if d.said != nil {
 		execution := executionOf(d.by)
 		d.also = append(d.also, execution)

@@ -111,3 +111,18 @@ func BenchmarkDecisionPayload(b *testing.B) {
 		}
 	}
 }
+
+// A time is read as Parse reads it, and what Parse refuses is refused.
+func TestTimesAreReadAsTheLayoutsSay(t *testing.T) {
+	for _, text := range []string{"2026-11-28T05:09:07", "2024-02-29T23:59:59", "2023-02-29T00:00:00", "0000-01-01T00:00:00", "9999-12-31T23:59:59",
+		"2026-13-01T00:00:00", "2026-00-10T00:00:00", "2026-04-31T00:00:00", "2026-04-00T00:00:00", "2026-04-30T24:00:00", "2026-04-30T00:60:00",
+		"2026-04-30T00:00:60", "2026-04-30 00:00:00", "2026-4-030T00:00:00", "2026-04-3xT00:00:00", "+026-04-30T00:00:00", "2026:04-30T00:00:00"} {
+		for layout, tail := range map[string]string{recordedLayout: ".012345Z", seededLayout: "Z"} {
+			want, err := time.Parse(layout, text+tail)
+			got, ok := timeIn([]byte(text+tail), layout)
+			if ok != (err == nil) || ok && got != want {
+				t.Errorf("%s: %v, %v; Parse says %v, %v", text+tail, got, ok, want, err)
+			}
+		}
+	}
+}

@@ -95,7 +95,14 @@ func (r *reader) number(member string) int64 {
 
 // time consumes a member whose value is a time in the given layout.
 func (r *reader) time(member, layout string) time.Time {
-	text := r.text(member)
+	r.literal(member)
+	if n := len(layout) + 2; r.err == nil && len(r.rest) >= n && r.rest[0] == '"' && r.rest[n-1] == '"' {
+		if at, ok := timeIn(r.rest[1:n-1], layout); ok {
+			r.rest = r.rest[n:]
+			return at
+		}
+	}
+	text := r.quoted()
 	if r.err != nil {
 		return time.Time{}
 	}
@@ -104,6 +111,27 @@ func (r *reader) time(member, layout string) time.Time {
 		r.fail("%s is not a time", member)
 	}
 	return at
+}
+
+// timeIn reads a time of an event's layouts, which has the layout's length, at a fifth of Parse's price. What it does not find to be
+// one is for Parse to judge.
+func timeIn(text []byte, layout string) (time.Time, bool) {
+	var part [8]int // year to microsecond
+	n := 0
+	for i, c := range text {
+		switch like := layout[i]; {
+		case like != c && (like < '0' || like > '9' || c < '0' || c > '9'):
+			return time.Time{}, false
+		case like < '0' || like > '9':
+			n++
+		default:
+			part[n] = 10*part[n] + int(c-'0')
+		}
+	}
+	at := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], 1000*part[6], time.UTC)
+	_, month, day := at.Date() // what is beyond a month's end or a day's would be of the next
+	hour, minute, second := at.Clock()
+	return at, [5]int{int(month), day, hour, minute, second} == [5]int(part[1:6])
 }
 
 // stamps consumes a member whose value is an object of strings. It uses the map it is given, whose content is known text.

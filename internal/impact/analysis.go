@@ -62,16 +62,6 @@ func (a *Analyser) AnalyseUntil(stop <-chan struct{}, view interlock.View, actio
 
 // analyse is Analyse, with somebody who notes what is read if trace is given.
 func (a *Analyser) analyse(view interlock.View, action interlock.Action, trace *fact.Tracer, stop <-chan struct{}) Analysis {
-	s := a.scan(view, action, trace, stop)
-	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran, Steps: s.Collector.Work}
-	if action.Kind == interlock.KindHint {
-		result.Spoken = prose.Spoken(a.know, action.Input)
-	}
-	return result
-}
-
-// scan reads an action and returns all that was found.
-func (a *Analyser) scan(view interlock.View, action interlock.Action, trace *fact.Tracer, stop <-chan struct{}) *flow.Scan {
 	if view.Workspace == "" {
 		view.Workspace = action.Dir
 	}
@@ -79,16 +69,21 @@ func (a *Analyser) scan(view interlock.View, action interlock.Action, trace *fac
 		view.Home, view.Workspace = strings.ReplaceAll(view.Home, `\`, "/"), strings.ReplaceAll(view.Workspace, `\`, "/")
 		action.Dir = strings.ReplaceAll(action.Dir, `\`, "/")
 	}
-	s := &flow.Scan{Dialect: flow.DialectOf(action), Strict: a.strict}
+	room := flow.Borrow(a.know)
+	s := room.Scan()
+	s.Dialect, s.Strict = flow.DialectOf(action), a.strict
 	s.Know, s.View, s.Dir, s.Trace, s.Stop = a.know, view, action.Dir, trace, stop
 	s.Begin(&flow.Readers{Payload: read, Patch: call.Patch, Written: call.Written})
 	if s.Dir == "" {
 		s.Dir = view.Workspace
 	}
-	s.Room = flow.Borrow(a.know)
 	s.Bounded(func() { readAction(s, action) })
-	flow.GiveBack(a.know, s.Room)
-	return s
+	result := Analysis{Impacts: s.Impacts, Texts: s.Texts, Wanted: s.Wanted, Work: s.Works, Ran: s.Ran, Steps: s.Collector.Work}
+	if action.Kind == interlock.KindHint {
+		result.Spoken = prose.Spoken(a.know, action.Input)
+	}
+	flow.GiveBack(a.know, room)
+	return result
 }
 
 // readAction dispatches on the kind. An unknown kind is unknown input, not an error: admission has refused it before.

@@ -7,5 +7,5 @@ func (a *Analyser) Strict() *Analyser { return &Analyser{know: a.know, strict: t
 
 // Steps returns how much work an analysis is charged with.
 func (a *Analyser) Steps(view interlock.View, action interlock.Action) int {
-	return a.scan(view, action, nil, nil).Work
+	return a.Analyse(view, action).Steps
 }

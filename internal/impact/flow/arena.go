@@ -13,6 +13,7 @@ type Workroom struct {
 	Givens  arena[Given]
 	Uses    arena[Use]
 	impacts arena[interlock.Impact]
+	scan    Scan
 	Line    []byte // the command line being written
 	Pick    Picker // the choice of a subcommand being made
 }
@@ -27,6 +28,12 @@ func Borrow(k *know.Knowledge) *Workroom {
 	return &Workroom{}
 }
 
+// Scan is the room's own scan, of which nothing was read yet.
+func (w *Workroom) Scan() *Scan {
+	w.scan.Room = w
+	return &w.scan
+}
+
 // GiveBack returns the room without what it held.
 func GiveBack(k *know.Knowledge, w *Workroom) {
 	if k == nil {
@@ -36,7 +43,7 @@ func GiveBack(k *know.Knowledge, w *Workroom) {
 	w.Givens.clear()
 	w.Uses.clear()
 	w.impacts.clear()
-	w.Pick = Picker{}
+	w.Pick, w.scan = Picker{}, Scan{}
 	if cap(w.Line) > lex.MaxText {
 		w.Line = nil
 	}

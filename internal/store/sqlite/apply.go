@@ -61,6 +61,7 @@ func (s *Store) fill(ctx context.Context, commits []*commit) (written bool, err 
 			return false, err
 		}
 	}
+	s.drafts, s.prepared, s.sequences = b.drafts, b.prepared, b.sequences
 	if len(b.accepted) == 0 {
 		return false, nil
 	}
@@ -84,7 +85,8 @@ func (s *Store) beginBatch(ctx context.Context) (*batch, ledger.Head, error) {
 	if err != nil {
 		return nil, head, err
 	}
-	b := &batch{store: s, touched: map[string]job{}, before: now, after: now}
+	b := &batch{store: s, touched: map[string]job{}, before: now, after: now,
+		drafts: s.drafts[:0], prepared: s.prepared[:0], sequences: s.sequences[:0]}
 	return b, head, b.begin(ctx, vouched)
 }
 

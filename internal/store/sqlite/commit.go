@@ -166,6 +166,8 @@ func (s *Store) commitAll(batch []*commit) {
 		}
 		close(c.answer)
 	}
+	clear(s.drafts)
+	clear(s.prepared)
 	if err == nil {
 		s.checkpointSoon()
 	}

@@ -87,10 +87,14 @@ type Store struct {
 	room    []byte         // where a transaction's entries are sealed; nothing of it is kept once they are in the file
 	packed  []byte         // likewise, where they are packed
 	args    []any          // of the statement under way
-	notes   []byte         // of the ids in the block that is being filled, up to entry noted, exclusively
-	noted   int64          // -1 is unknown
-	proofs  *proof.State   // as they are with newest; nil: unknown
-	swept   time.Time      // when passing rows that are over were last forgotten
+	// of the transaction under way; their memory is used again
+	drafts    []ledger.Draft
+	prepared  []*draft
+	sequences []int64
+	notes     []byte       // of the ids in the block that is being filled, up to entry noted, exclusively
+	noted     int64        // -1 is unknown
+	proofs    *proof.State // as they are with newest; nil: unknown
+	swept     time.Time    // when passing rows that are over were last forgotten
 
 	blobs map[interlock.Digest]int64 // those this process knows to be stored, and when it last saw to that, in unix nanoseconds
 
