@@ -79,7 +79,7 @@ func main() {
 	step := flag.Duration("step", 3*time.Second, "how long each throughput step runs")
 	earlier := flag.String("earlier", "", "commits to build and measure beside, with commas: the first for the aims, the "+
 		"last for drops")
-	only := flag.String("only", "", "measure this part only: earlier, decide, hook, durable, limits, judge, http, fair, stop, mcp, "+
+	only := flag.String("only", "", "measure this part only: earlier, decide, hook, durable, limits, judge, http, fair, costly, stop, mcp, "+
 		"gateway, gateway-http, sandbox, "+
 		"waiting, recorded or verify")
 	recorded := flag.Int("recorded", recordedDecisions, "how many decisions the part recorded makes and tries rules on")
@@ -107,7 +107,8 @@ var parts = []struct {
 }{
 	{"earlier", againstEarlier, false},
 	{"decide", decide, false}, {"hook", hookLatency, true}, {"durable", durable, true}, {"limits", limited, true}, {"http", overHTTP, false},
-	{"judge", judged, true}, {"fair", fairShares, true}, {"stop", stopping, true}, {"mcp", overMCP, true},
+	{"judge", judged, true}, {"fair", fairShares, true},
+	{"costly", costlyShares, true}, {"stop", stopping, true}, {"mcp", overMCP, true},
 	{"gateway", behindGateway, true}, {"gateway-http", overGatewayHTTP, true}, {"sandbox", sandboxes, true},
 	{"waiting", waiting, true}, {"recorded", recordings, true}, {"verify", verify, false},
 }

@@ -34,10 +34,11 @@ const (
 var ErrManyCostly = interlock.Errorf(interlock.CodeLimited, "",
 	"%d inputs of this agent that are long or costly to read are waiting already; send fewer at once", maxInWaiting)
 
-// NewTurns returns turns in which an agent has the given share of analyses at once, or half of the processors for 0.
+// NewTurns returns turns in which an agent has the given share of analyses at once, or half of the processors for 0: a server has more
+// threads than there are, for those that wait for the disk.
 func NewTurns(share int) *Turns {
 	if share == 0 {
-		share = max(1, runtime.GOMAXPROCS(0)/2)
+		share = max(1, min(runtime.GOMAXPROCS(0), runtime.NumCPU())/2)
 	}
 	return &Turns{share: share, lanes: map[string]*lane{}}
 }
