@@ -271,7 +271,7 @@ func everyTable(t *testing.T, image []byte, event, table string, statements []st
 }
 
 // imageOf is a store's file with all that was written to it.
-func imageOf(t *testing.T, path string) []byte {
+func imageOf(t testing.TB, path string) []byte {
 	t.Helper()
 	db := raw(t, path)
 	must(t, db, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -284,7 +284,7 @@ func imageOf(t *testing.T, path string) []byte {
 }
 
 // pathOf is a file like another was.
-func pathOf(t *testing.T, image []byte) string {
+func pathOf(t testing.TB, image []byte) string {
 	t.Helper()
 	path := newPath(t)
 	if err := os.WriteFile(path, image, 0o600); err != nil {

@@ -136,6 +136,13 @@ func prepare(t testing.TB, path string) {
 
 const prepared = 3 // entries
 
+// preparedCopies makes such a store again and again.
+func preparedCopies(t testing.TB) (make func() (path string)) {
+	path := newPath(t)
+	prepare(t, path)
+	return copies(t, path)
+}
+
 // everything is a change that does all a change can do.
 func everything() ledger.Change {
 	c := storagetest.Decision("new")
@@ -224,11 +231,10 @@ func whole(t *testing.T, path string) (there bool) {
 
 // Every statement of a commit fails, before or after it took effect.
 func TestFaultMatrix(t *testing.T) {
-	steps := 0
+	steps, fresh := 0, preparedCopies(t)
 	for _, after := range []bool{false, true} {
 		for at := 0; ; at++ {
-			path := newPath(t)
-			prepare(t, path)
+			path := fresh()
 			p := &plan{at: at, after: after}
 			s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 			if err != nil {
@@ -276,12 +282,12 @@ func TestFaultMatrix(t *testing.T) {
 	}
 }
 
-// Every statement of a commit is the process's last.
+// Every statement of a commit is the process's last; that it is killed before one leaves what being killed after the one before did.
 func TestKilledAtEveryStep(t *testing.T) {
+	fresh := preparedCopies(t)
 	for _, after := range []bool{false, true} {
-		for at := 0; ; at++ {
-			path := newPath(t)
-			prepare(t, path)
+		for at := 0; after || at == 0; at++ {
+			path := fresh()
 			command, lines, stderr := start(t, path, fmt.Sprint("die ", at, " ", after))
 			answered := lines.Scan()
 			err := command.Wait()
@@ -289,7 +295,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				if !answered {
 					t.Fatalf("no fault and no answer: %s", stderr)
 				}
-				if at < 12 {
+				if at < 60 {
 					t.Errorf("a commit of everything has only %d steps", at)
 				}
 				if !whole(t, path) {

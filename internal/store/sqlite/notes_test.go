@@ -20,12 +20,11 @@ func TestFaultsOfANote(t *testing.T) {
 		body.Decisions++
 		return body, nil
 	}
-	steps := 0
+	steps, fresh := 0, preparedCopies(t)
 	for _, second := range []bool{false, true} { // the row is new, or there already
 		for _, after := range []bool{false, true} {
 			for at := 0; ; at++ {
-				path := newPath(t)
-				prepare(t, path)
+				path := fresh()
 				p := &plan{at: at, after: after}
 				s, err := sqlite.OpenWrapped(path, options(t), func(c driver.Conn) driver.Conn { return &faulty{Conn: c, plan: p} })
 				if err != nil {

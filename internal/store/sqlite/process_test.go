@@ -177,24 +177,26 @@ func TestManyProcesses(t *testing.T) {
 // A process killed while it commits: what it answered is in the log, the log verifies, nothing was spent twice, and
 // nothing is spent without its event.
 func TestKilled(t *testing.T) {
-	for round := range 3 {
-		path := newPath(t)
-		s := open(t, path)
-		const approvals = 400
-		for i := range approvals {
-			id := fmt.Sprintf("r%d", i)
-			c := storagetest.Decision("setup")
-			c.Writes = ledger.Rows(*storagetest.Request(id))
-			if _, err := s.Commit(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
-			c = storagetest.Decision("setup")
-			c.Writes = ledger.Rows(storagetest.Request(id).Answered(*storagetest.Yes(id)))
-			if _, err := s.Commit(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+	first := newPath(t)
+	s := open(t, first)
+	const approvals = 400
+	for i := range approvals {
+		id := fmt.Sprintf("r%d", i)
+		c := storagetest.Decision("setup")
+		c.Writes = ledger.Rows(*storagetest.Request(id))
+		if _, err := s.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
 		}
-		s.Close()
+		c = storagetest.Decision("setup")
+		c.Writes = ledger.Rows(storagetest.Request(id).Answered(*storagetest.Yes(id)))
+		if _, err := s.Commit(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	fresh := copies(t, first)
+	for round := range 3 {
+		path := fresh()
 		command, lines, stderr := start(t, path, "spend")
 		allowed, spent := map[string]string{}, map[string]bool{}
 		for lines.Scan() {
@@ -222,7 +224,7 @@ func TestKilled(t *testing.T) {
 		if report.Problem != nil {
 			t.Fatalf("after the kill: %v", report.Problem)
 		}
-		s = open(t, path)
+		s := open(t, path)
 		for id, index := range allowed {
 			entry, found, err := s.Entry(t.Context(), id)
 			if err != nil || !found || strconv.FormatInt(entry.Index, 10) != index {

@@ -60,10 +60,11 @@ func finished(t *testing.T, path string, l ledger.Letting, when string) {
 
 // Every statement of a release fails, before or after it took effect: the log stays sound, and doing it again finishes it.
 func TestReleaseFails(t *testing.T) {
+	first := newPath(t)
+	l, fresh := archivable(t, first), copies(t, first)
 	for _, after := range []bool{false, true} {
 		for at := 0; ; at = later(at) {
-			path := newPath(t)
-			l := archivable(t, path)
+			path := fresh()
 			p := &plan{at: at, after: after}
 			s, err := sqlite.OpenWrapped(path, options(t), func(c sqldriver.Conn) sqldriver.Conn { return &faulty{Conn: c, plan: p} })
 			if err != nil {
@@ -89,9 +90,10 @@ func TestReleaseFails(t *testing.T) {
 
 // A process that is killed in the middle of a release leaves a sound log, and who does it again finishes it.
 func TestReleaseKilled(t *testing.T) {
+	first := newPath(t)
+	l, fresh := archivable(t, first), copies(t, first)
 	for at := 0; ; at = later(at) {
-		path := newPath(t)
-		l := archivable(t, path)
+		path := fresh()
 		command, _, stderr := start(t, path, fmt.Sprint("release ", at, " true"))
 		err := command.Wait()
 		finished(t, path, l, fmt.Sprint("step ", at))
