@@ -20,7 +20,7 @@ import (
 // withAll makes a store in which every table has rows, some of them in a second version; tables named old_ hold them as they were.
 func withAll(t *testing.T) (path, event string) {
 	t.Helper()
-	path, _ = governed(t)
+	path = governed(t)
 	db := raw(t, path)
 	must(t, db, "DROP TABLE old", "DROP TABLE oldtags", "DROP TABLE oldhead")
 	now := storagetest.Now

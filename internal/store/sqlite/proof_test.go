@@ -19,7 +19,7 @@ import (
 )
 
 // governed makes a store in which something of every kind that is proved stands, some of it in a second version.
-func governed(t *testing.T) (path string, older func(kind, key string)) {
+func governed(t *testing.T) (path string) {
 	t.Helper()
 	path = newPath(t)
 	s := open(t, path)
@@ -73,17 +73,20 @@ func governed(t *testing.T) (path string, older func(kind, key string)) {
 		ledger.AttemptsBody{Agent: "bot", Principal: "ann",
 			Attempts: meter.Attempts{Failed: []time.Time{storagetest.Now, storagetest.Now}}},
 		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 2, Open: 1, Delegated: 1})
-	return path, func(kind, key string) {
-		t.Helper()
-		result, err := db.Exec("UPDATE rows SET (body, version, owner, proof) = "+
-			"(SELECT body, version, owner, proof FROM old o WHERE o.id = rows.id) "+
-			"WHERE kind = ? AND key = ?", kind, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := result.RowsAffected(); err != nil || n != 1 {
-			t.Fatal(n, err)
-		}
+	return path
+}
+
+// putBack gives a row of such a store its first version again.
+func putBack(t *testing.T, path, kind, key string) {
+	t.Helper()
+	result, err := raw(t, path).Exec("UPDATE rows SET (body, version, owner, proof) = "+
+		"(SELECT body, version, owner, proof FROM old o WHERE o.id = rows.id) "+
+		"WHERE kind = ? AND key = ?", kind, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		t.Fatal(n, err)
 	}
 }
 
@@ -165,6 +168,15 @@ func TestEditsOfWhatStands(t *testing.T) {
 	for kind, key := range keys {
 		edited = append(edited, [2]string{kind, key})
 	}
+	fresh := copies(t, governed(t))
+	unedited := open(t, fresh())
+	before := loaded(t, unedited)
+	unedited.Close()
+	for ref, text := range before {
+		if text == "tampered" || text == "" && ref.Key != "ghost" {
+			t.Fatalf("before: %+v is %q", ref, text)
+		}
+	}
 	for _, one := range edited {
 		kind, key := one[0], one[1]
 		if testing.Short() && kind != ledger.Operator && kind != ledger.Request {
@@ -193,17 +205,9 @@ func TestEditsOfWhatStands(t *testing.T) {
 				continue
 			}
 			t.Run(kind+" "+key+" "+name, func(t *testing.T) {
-				path, older := governed(t)
-				s := open(t, path)
-				before := loaded(t, s)
-				s.Close()
-				for ref, text := range before {
-					if text == "tampered" || text == "" && ref.Key != "ghost" {
-						t.Fatalf("before: %+v is %q", ref, text)
-					}
-				}
+				path := fresh()
 				if strings.HasPrefix(name, "put back") {
-					older(kind, key)
+					putBack(t, path, kind, key)
 				}
 				must(t, raw(t, path), edit...)
 				told := map[string]bool{}
@@ -264,7 +268,7 @@ func TestRowsNobodyWrote(t *testing.T) {
 			"FROM rows WHERE key = 'grant'",
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, _ := governed(t)
+			path := governed(t)
 			s := open(t, path)
 			before := loaded(t, s)
 			s.Close()
@@ -312,7 +316,7 @@ func TestRowsNobodyWrote(t *testing.T) {
 
 // TestCommitsOverEdits: a commit does not sign for what somebody else did to what it changes, and others go on.
 func TestCommitsOverEdits(t *testing.T) {
-	path, older := governed(t)
+	path := governed(t)
 	s := open(t, path)
 	c := storagetest.Decision("a")
 	c.Spends = ledger.One(ledger.Request, "answered")
@@ -322,12 +326,12 @@ func TestCommitsOverEdits(t *testing.T) {
 	db := raw(t, path)
 	must(t, db, "UPDATE old SET body = (SELECT CAST(replace(CAST(body AS TEXT), '\"status\":\"spent\"', '\"status\":\"approved\"') AS BLOB) "+
 		"FROM rows r WHERE r.key = 'answered') WHERE key = 'answered'")
-	older(ledger.Request, "answered")
+	putBack(t, path, ledger.Request, "answered")
 	tampered := (*ledger.Tampered)(nil)
 	if _, err := s.Commit(t.Context(), c); err == nil {
 		t.Error("it was spent again")
 	}
-	older(ledger.Agent, "bot")
+	putBack(t, path, ledger.Agent, "bot")
 	c = storagetest.Decision("a")
 	c.Writes = ledger.Rows(interlock.Challenge{ID: "new", Requester: interlock.Requester{Agent: "bot"}, Kind: interlock.ChallengeBlock})
 	if _, err := s.Commit(t.Context(), c); err != nil { // it goes on from what it knows to be so
@@ -373,7 +377,7 @@ func TestCommitsOverEdits(t *testing.T) {
 
 // TestOlderProgramsDoNotCommit: one that still runs when the store is migrated knows nothing of proofs, and stops.
 func TestOlderProgramsDoNotCommit(t *testing.T) {
-	path, _ := governed(t)
+	path := governed(t)
 	_, err := raw(t, path).ExecContext(context.Background(), "UPDATE head SET size = size + 1, revision = revision + 1 WHERE one = 1")
 	if err == nil || !strings.Contains(err.Error(), "restart it") {
 		t.Errorf("the error is %v", err)
