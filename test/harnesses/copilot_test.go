@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"interlock/test/product"
 )
 
 func TestCopilot(t *testing.T) { drive(t, copilotAgent(t, "claude-sonnet-4")) }
@@ -11,7 +13,7 @@ func TestCopilot(t *testing.T) { drive(t, copilotAgent(t, "claude-sonnet-4")) }
 // copilotAgent is Copilot on a model of that name, which decides what tools the model is offered.
 func copilotAgent(t *testing.T, name string) agent {
 	binary := harness(t, "copilot")
-	unpacked := t.TempDir() // by the first run, for all of them
+	unpacked := product.Kept("copilot") // by the first run, for all of them
 	return agent{
 		name:   "copilot",
 		client: "copilot",

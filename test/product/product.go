@@ -76,6 +76,24 @@ func build() (string, error) {
 	return dir, nil
 }
 
+// Kept is a directory for what programs of others make for themselves to begin faster, such as compiled scripts: for all tests of
+// this clone.
+func Kept(name string) string {
+	root, err := Root()
+	dir := filepath.Join(root, "bin", "tests", name)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		now := time.Now()
+		err = os.Chtimes(dir, now, now)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}
+
 // Root is the directory of the module that the working directory is in.
 func Root() (string, error) {
 	dir, err := os.Getwd()
