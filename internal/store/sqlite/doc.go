@@ -9,5 +9,5 @@
 // checked for that reason, and approvals prove themselves by their signatures.
 //
 // Start with Open in open.go; a commit's way is commit.go, apply.go, rows.go; a reading's is load.go. Rows of kinds that come
-// with most actions have tables of their own, see passing.go and filed.go. The tables are schema.sql and what follows it.
+// with most actions have tables of their own, see passing.go and filed.go. The tables are in tables.sql.
 package sqlite

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,10 +25,8 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// schema makes version 1 of the tables of an empty database, schema2 version 2 of those, and so on.
+// schema2 makes of the tables of version 1 those of version 2, and so on; tablesNow makes those of an empty database.
 var (
-	//go:embed schema.sql
-	schema string
 	//go:embed schema2.sql
 	schema2 string
 	//go:embed schema3.sql
@@ -256,8 +255,11 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err = s.version(ctx, s.writer)
 	from := version
+	if err == nil && version == 0 {
+		version, err = schemaVersion, s.create(ctx)
+	}
 	for err == nil && version < schemaVersion {
-		step := [...]string{schema, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10}[version]
+		step := [...]string{schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10}[version-1]
 		version++
 		_, err = s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nPRAGMA user_version = %d", step, version))
 		if err == nil && version == rowsSince {
@@ -282,6 +284,27 @@ func (s *Store) migrate(ctx context.Context) error {
 		return explain("create the tables", err)
 	}
 	return nil
+}
+
+// create makes the tables of an empty database, in the transaction of migrate.
+func (s *Store) create(ctx context.Context) error {
+	statements := strings.Split(tablesNow, tableSeparator)
+	last := func(statement string) int { // what belongs to a table is made after it
+		if strings.HasPrefix(statement, "CREATE TABLE") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(statements, func(a, b string) int { return last(a) - last(b) })
+	_, err := s.writer.sql.ExecContext(ctx, fmt.Sprintf("%s;\nINSERT INTO head (one, size, last, edge, checkpoint, version, revision) "+
+		"VALUES (1, 0, '', x'', x'', 1, 1);\nPRAGMA user_version = %d", strings.Join(statements, tableSeparator), schemaVersion))
+	if err == nil {
+		_, err = s.writer.exec(ctx, "INSERT INTO proofs (one, tags) VALUES (1, ?)", proof.NewState().Tags)
+	}
+	if err != nil {
+		return err
+	}
+	return s.proveAll(ctx, 0)
 }
 
 // reached is the newest version that this store has had, as noted beside it. What can't be read says nothing: whoever can take it away

@@ -51,8 +51,10 @@ func (s *Store) proveAll(ctx context.Context, from int64) error {
 	if err := s.proveRows(ctx, doubted); err != nil {
 		return err
 	}
-	if err := s.movePassed(ctx); err != nil {
-		return err
+	if from > 0 { // else it has just been made
+		if err := s.movePassed(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.proveParts(ctx, p, doubted); err != nil {
 		return err
