@@ -22,7 +22,6 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == hostileFlag {
 		os.Exit(serveHostile(os.Args[2]))
 	}
-	os.Setenv("NODE_COMPILE_CACHE", product.Kept("node"))
 	os.Exit(m.Run())
 }
 

@@ -52,8 +52,8 @@ func newDesk(t *testing.T) *desk {
 			d.env = append(d.env, variable+"="+value)
 		}
 	}
-	d.env = append(d.env, "HOME="+d.home, "INTERLOCK_HOME="+d.state, "NODE_COMPILE_CACHE="+product.Kept("node"),
-		"GEMINI_CLI_NO_RELAUNCH=true", "QWEN_CODE_NO_RELAUNCH=true") // in a second process, which has only another limit of memory
+	d.env = append(d.env, "HOME="+d.home, "INTERLOCK_HOME="+d.state,
+		"GEMINI_CLI_NO_RELAUNCH=true", "QWEN_CODE_NO_RELAUNCH=true") // as a second process with another limit of memory
 	askpass, err := terminal.Askpass(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

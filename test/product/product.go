@@ -76,8 +76,7 @@ func build() (string, error) {
 	return dir, nil
 }
 
-// Kept is a directory for what programs of others make for themselves to begin faster, such as compiled scripts: for all tests of
-// this clone.
+// Kept is a directory for what programs of others unpack once, for all tests of this clone.
 func Kept(name string) string {
 	root, err := Root()
 	dir := filepath.Join(root, "bin", "tests", name)

@@ -19,7 +19,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// Store is what admission needs of a store. It is written out here because a contract must not depend on who uses it.
+// Store is what every store must be able to do, and Release. It is written out because a contract must not depend on who uses it.
 type Store interface {
 	Load(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error)
 	Recall(ctx context.Context, refs ...ledger.Ref) (rows []ledger.Row, version int64, err error)
@@ -30,6 +30,13 @@ type Store interface {
 	Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error)
 	Entry(ctx context.Context, eventID string) (interlock.Entry, bool, error)
 	Blob(ctx context.Context, digest interlock.Digest) ([]byte, bool, error)
+	Blobs(ctx context.Context, visit func(ledger.Blob) error) error
+	Head(ctx context.Context) (ledger.Head, error)
+	Walk(ctx context.Context, visit func(interlock.Entry) error) error
+	Hashes(ctx context.Context, index int64) ([]byte, error)
+	Recorded(ctx context.Context, from int64, visit func(interlock.Entry) error) error
+	Inputs(ctx context.Context, index int64) ([]byte, bool, error)
+	CheckStanding(ctx context.Context, visit func(*ledger.Tampered) error) error
 	Watch(ctx context.Context, what ledger.Watch) (<-chan struct{}, error)
 	Release(ctx context.Context, l ledger.Letting) (entries, blobs int64, err error)
 	Close() error
@@ -57,7 +64,8 @@ func Run(t *testing.T, place func(t testing.TB) Place) {
 		{"suppressions", suppressions},
 		{"challenges", challenges}, {"grants", grants}, {"one draws", oneDraws}, {"attempts", attempts}, {"pins", pins},
 		{"rows", rows}, {"reads", reads}, {"spends", spends}, {"usages", usages}, {"merges", merges}, {"scan", scan}, {"pages", pages},
-		{"notes", notes}, {"entries", entries}, {"hears", hears}, {"waits", waits}, {"watchers", watchers}, {"watch ends", watchEnds},
+		{"notes", notes}, {"entries", entries}, {"logged", logged},
+		{"hears", hears}, {"waits", waits}, {"watchers", watchers}, {"watch ends", watchEnds},
 		{"calls", calls}, {"calls in pages", callsInPages}, {"calls seen", callsSeen}, {"outcomes", outcomes}, {"release", release},
 		{"bad changes", badChanges}, {"cancelled", cancelled}, {"closed", closed},
 	} {
