@@ -137,7 +137,7 @@ func beside(t *testing.T, s *sqlite.Store, event string) map[string]string {
 		}
 	}
 	run := "agent\x00run"
-	for _, ref := range append(decided(), ledger.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("p", "agent", "run")},
+	for _, ref := range append(storagetest.Decided(), ledger.Ref{Kind: ledger.Execution, Key: ledger.ExecutionKey("p", "agent", "run")},
 		ledger.Ref{Kind: ledger.Recent, Key: run}, ledger.Ref{Kind: ledger.Written, Key: "file"}, ledger.Ref{Kind: ledger.Heard, Key: run},
 		ledger.Ref{Kind: ledger.Failed, Key: ledger.FailedKey("p", "agent")}, ledger.Ref{Kind: ledger.Written, Key: "ghost"}) {
 		rows, _, err := s.Load(t.Context(), ref)
@@ -225,7 +225,7 @@ func everyTable(t *testing.T, image []byte, event, table string, statements []st
 	path := pathOf(t, image)
 	s := open(t, path)
 	before := beside(t, s, event)
-	if named := checked(t, s); len(named) > 0 {
+	if named := storagetest.Checked(t, s); len(named) > 0 {
 		t.Fatalf("before anything was done the check names %q", named)
 	}
 	s.Close()
@@ -257,7 +257,7 @@ func everyTable(t *testing.T, image []byte, event, table string, statements []st
 			t.Errorf("%s is %q, was %q", name, now, before[name])
 		}
 	}
-	named := checked(t, s)
+	named := storagetest.Checked(t, s)
 	if report := verify(t, path); report.Problem != nil {
 		named = append(named, report.Problem.Error())
 	} else if _, err := s.Commit(t.Context(), storagetest.Decision("run")); err == nil { // and the log goes on as it should

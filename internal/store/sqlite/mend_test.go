@@ -65,12 +65,12 @@ func TestMend(t *testing.T) {
 			must(t, raw(t, path), test.edit)
 			s = open(t, path)
 			defer s.Close()
-			named := checked(t, s)
+			named := storagetest.Checked(t, s)
 			plan, err := s.Repairs(t.Context(), test.said)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again := checked(t, s); !slices.Equal(named, again) {
+			if again := storagetest.Checked(t, s); !slices.Equal(named, again) {
 				t.Errorf("looking has changed what is named: %q, %q", named, again)
 			}
 			can := !slices.ContainsFunc(plan, func(r ledger.Repair) bool { return !r.Can })
@@ -80,14 +80,14 @@ func TestMend(t *testing.T) {
 			}
 			c := storagetest.Decision("run")
 			c.Mend = &ledger.Mend{Plan: ledger.PlanDigest(append(plan, ledger.Repair{Wrong: "more"})), Said: test.said}
-			if _, err := s.Commit(t.Context(), c); err == nil || !slices.Equal(named, checked(t, s)) {
-				t.Errorf("another plan: %v; %q, was %q", err, checked(t, s), named)
+			if _, err := s.Commit(t.Context(), c); err == nil || !slices.Equal(named, storagetest.Checked(t, s)) {
+				t.Errorf("another plan: %v; %q, was %q", err, storagetest.Checked(t, s), named)
 			}
 			c.Mend.Plan = ledger.PlanDigest(plan)
 			if _, err := s.Commit(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
-			left := checked(t, s)
+			left := storagetest.Checked(t, s)
 			if (len(left) == 0) != can {
 				t.Errorf("afterwards the check names %q", left)
 			}

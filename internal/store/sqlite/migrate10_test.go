@@ -46,7 +46,7 @@ func TestMigrateWhatIsBeside(t *testing.T) {
 	if text, found, err := s.Blob(t.Context(), "sha256:b1"); err != nil || !found || string(text) != "a text" {
 		t.Errorf("the text is %q, %v, %v", text, found, err)
 	}
-	if named := checked(t, s); len(named) != 0 {
+	if named := storagetest.Checked(t, s); len(named) != 0 {
 		t.Errorf("the check names %q", named)
 	}
 	if _, err := s.Commit(t.Context(), storagetest.Decision("run")); err != nil { // the run goes on where it was
@@ -55,7 +55,7 @@ func TestMigrateWhatIsBeside(t *testing.T) {
 	if _, ok := sound(t, path); !ok {
 		t.Error("the log does not verify")
 	}
-	if named := checked(t, s); len(named) != 0 {
+	if named := storagetest.Checked(t, s); len(named) != 0 {
 		t.Errorf("after a commit the check names %q", named)
 	}
 }
@@ -81,7 +81,7 @@ func TestMigrationBelievesNobody(t *testing.T) {
 				if !errors.As(err, &tampered) && (err != nil || len(rows) != 1 || rows[0].Value.(interlock.OperatorRecord).Role != "viewer") {
 					t.Errorf("the operators are %v, %v", rows, err)
 				}
-				if named := checked(t, s); len(named) == 0 {
+				if named := storagetest.Checked(t, s); len(named) == 0 {
 					t.Error("the check names nothing")
 				}
 				s.Close()
@@ -108,7 +108,7 @@ func TestAnOlderVersionComesNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if named := checked(t, s); len(named) != 1 || !strings.Contains(named[0], "was of version 10 already") {
+	if named := storagetest.Checked(t, s); len(named) != 1 || !strings.Contains(named[0], "was of version 10 already") {
 		t.Errorf("the check names %q", named)
 	}
 	s.Close()

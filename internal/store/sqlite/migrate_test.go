@@ -369,7 +369,7 @@ func TestMigrateProofs(t *testing.T) {
 	if diff := cmp.Diff(log, entriesOf(t, path)); diff != "" {
 		t.Errorf("the log (-before +after):\n%s", diff)
 	}
-	if named := checked(t, s); len(named) != 0 {
+	if named := storagetest.Checked(t, s); len(named) != 0 {
 		t.Errorf("the check names %q", named)
 	}
 	for _, statement := range []string{"s1", "s2"} {
@@ -380,7 +380,7 @@ func TestMigrateProofs(t *testing.T) {
 		}
 	}
 	must(t, raw(t, path), "DELETE FROM rows WHERE kind = 'carried'")
-	if named := checked(t, s); len(named) != 2 {
+	if named := storagetest.Checked(t, s); len(named) != 2 {
 		t.Errorf("the check names %q", named)
 	}
 }

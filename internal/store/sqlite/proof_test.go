@@ -3,255 +3,82 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
 	"interlock/internal/ledger"
-	"interlock/internal/meter"
-	"interlock/internal/phase"
+	"interlock/internal/store/driver"
 	"interlock/internal/store/sqlite"
 	"interlock/internal/store/storagetest"
 )
 
-// governed makes a store in which something of every kind that is proved stands, some of it in a second version.
+// edits are what somebody does with an SQL shell; $row is the row that is edited.
+func edits() map[string][]string {
+	const back = "UPDATE rows SET (body, version, owner, proof) = (SELECT body, version, owner, proof FROM old o WHERE o.id = rows.id) WHERE $row"
+	const proofs = "UPDATE proofs SET tags = (SELECT tags FROM oldtags)"
+	return map[string][]string{
+		"change":                   {"UPDATE rows SET body = CAST(replace(CAST(body AS TEXT), '{', '{ ') AS BLOB) WHERE $row"},
+		"change proof":             {"UPDATE rows SET proof = zeroblob(16) WHERE $row"},
+		"change owner":             {"UPDATE rows SET owner = owner + 1 WHERE $row"},
+		"hide":                     {"UPDATE rows SET owner = NULL WHERE $row"},
+		"empty":                    {"UPDATE rows SET body = NULL WHERE $row"},
+		"delete":                   {"DELETE FROM rows WHERE $row"},
+		"delete whole":             {"DELETE FROM marks WHERE row = (SELECT id FROM rows WHERE $row)", "DELETE FROM rows WHERE $row"},
+		"put back":                 {back},
+		"put back with the proofs": {back, proofs},
+		"put back with the head":   {back, proofs, "UPDATE head SET (tag, passing, sums) = (SELECT tag, passing, sums FROM oldhead)"},
+		"forget the proofs":        {"UPDATE proofs SET tags = zeroblob(8192)"},
+		"lose the proofs":          {"DELETE FROM proofs"},
+	}
+}
+
+// TestEditsOfWhatStands holds the store against what storagetest says of edits.
+func TestEditsOfWhatStands(t *testing.T) {
+	storagetest.Edits(t, placeOf(newPath(t), options(t)), slices.Sorted(maps.Keys(edits())))
+}
+
+// governed makes a store as the tests of edits have it.
 func governed(t *testing.T) (path string) {
 	t.Helper()
 	path = newPath(t)
-	s := open(t, path)
-	defer s.Close()
-	bot := interlock.Requester{Agent: "bot", Principal: "ann"}
-	pending := *storagetest.Request("pending")
-	pending.Requester = bot
-	answered := *storagetest.Request("answered")
-	answered.Requester = bot
-	commit := func(values ...any) {
-		t.Helper()
-		c := storagetest.Decision("setup")
-		c.Writes = ledger.Rows(values...)
-		if _, err := s.Commit(t.Context(), c); err != nil {
-			t.Fatal(err)
+	storagetest.Governed(t, placeOf(path, options(t)))
+	return path
+}
+
+// editable is what of a place is for edits.
+func editable(path string, o driver.Options, p storagetest.Place) storagetest.Place {
+	p.Told = func(t testing.TB, told func(*ledger.Tampered)) storagetest.Store {
+		o := o
+		o.Noticed = told
+		return placeOf(path, o).Open(t)
+	}
+	p.Copies = func(t testing.TB) func() storagetest.Place {
+		fresh := copies(t, path)
+		return func() storagetest.Place { return placeOf(fresh(), o) }
+	}
+	p.Keep = func(t testing.TB) {
+		must(t, raw(t, path), "CREATE TABLE old AS SELECT * FROM rows", "CREATE TABLE oldtags AS SELECT * FROM proofs",
+			"CREATE TABLE oldhead AS SELECT * FROM head")
+	}
+	p.Edit = func(t testing.TB, name, kind, key string) {
+		row := fmt.Sprintf("kind = '%s' AND CAST(key AS BLOB) = x'%x'", kind, key)
+		for _, statement := range edits()[name] {
+			must(t, raw(t, path), strings.ReplaceAll(statement, "$row", row))
 		}
 	}
-	commit(pending, answered, interlock.AgentRecord{ID: "bot", Principal: "ann"}, interlock.OperatorRecord{Name: "olga", Role: "viewer"},
-		interlock.Suppression{ID: "sup", Rule: "x"}, interlock.Challenge{ID: "block", Requester: bot, Kind: interlock.ChallengeBlock},
-		ledger.AttemptsBody{Agent: "bot", Principal: "ann", Attempts: meter.Attempts{Failed: []time.Time{storagetest.Now}}},
-		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:01"},
-		interlock.Grant{ID: "grant", Agent: "bot", Principal: "ann", Times: 2, Left: 2, Expires: storagetest.Now.Add(time.Hour)},
-		ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o"}, ledger.CounterBody{Name: "n", Left: 3},
-		ledger.BreakerBody{Name: "agent:bot", Cycles: []time.Time{storagetest.Now}}, held("agent", "bot"), held("type", "worker"),
-		held("run", "r"), held("system", "all"), ledger.HoldBody{Scope: ledger.HoldBreaker, Key: "agent:bot", Since: storagetest.Now},
-		interlock.Run{ID: "r", Agent: "bot", Orchestration: "r", Created: storagetest.Now, Until: storagetest.Now},
-		ledger.CheckpointBody{RunKept: interlock.RunKept{Run: "r", Number: 1, At: storagetest.Now}, Agent: "bot"},
-		ledger.HoldBody{Scope: ledger.HoldBackup, Key: "agent:bot", Since: storagetest.Now, Hold: phase.Hold{
-			Backup: &phase.Backup{For: "other"}, Heals: storagetest.Now}},
-		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 1}, ledger.RollbackBody{ID: "rb", Open: 1},
-		ledger.RollbackStepBody{Rollback: "rb", N: 1, Status: ledger.StepOpen}, ledger.MessageBody{Message: interlock.Message{ID: "m",
-			From: "bot", To: "bat"}},
-		ledger.OwedBody{Event: "e", At: storagetest.Now}, ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: storagetest.Now},
-		ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: storagetest.Now},
-		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: storagetest.Now}, ledger.BaselineBody{Name: "bas_1", At: storagetest.Now},
-		interlock.ActionRequest{ID: "act_1", Status: interlock.ActionPending, Created: storagetest.Now, Expires: storagetest.Now})
-	c := storagetest.Decision("setup")
-	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
-		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
-		(&ledger.HoldBody{Scope: ledger.HoldRuleset, Key: "sha256:02", Since: storagetest.Now}).Row(), ledger.Row{Kind: ledger.Definition,
-			Key: ledger.DefinitionOf("files", "read", "sha256:01").Key, Body: []byte(`{"a":1}`)})
-	if _, err := s.Commit(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	db := raw(t, path)
-	must(t, db, "CREATE TABLE old AS SELECT * FROM rows", "CREATE TABLE oldtags AS SELECT * FROM proofs",
-		"CREATE TABLE oldhead AS SELECT * FROM head")
-	commit(answered.Answered(*storagetest.Yes("answered")), interlock.AgentRecord{ID: "bot", Principal: "ann", Revoked: storagetest.Now},
-		interlock.OperatorRecord{Name: "olga", Role: "viewer", Revoked: storagetest.Now},
-		interlock.Pin{Server: "files", Tool: "read", Status: interlock.PinQuarantined, Seen: "sha256:03"},
-		ledger.AttemptsBody{Agent: "bot", Principal: "ann",
-			Attempts: meter.Attempts{Failed: []time.Time{storagetest.Now, storagetest.Now}}},
-		ledger.RunCountBody{Name: ledger.AgentTally("bot"), Seq: 2, Open: 1, Delegated: 1})
-	return path
+	return p
 }
 
 // putBack gives a row of such a store its first version again.
 func putBack(t *testing.T, path, kind, key string) {
 	t.Helper()
-	result, err := raw(t, path).Exec("UPDATE rows SET (body, version, owner, proof) = "+
-		"(SELECT body, version, owner, proof FROM old o WHERE o.id = rows.id) "+
-		"WHERE kind = ? AND key = ?", kind, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		t.Fatal(n, err)
-	}
-}
-
-// held is a hold on somebody who acts.
-func held(scope ledger.HoldScope, key string) ledger.HoldBody {
-	return ledger.HoldBody{Scope: scope, Key: key, Since: storagetest.Now, Hold: phase.Hold{Phase: phase.Emergency}}
-}
-
-// decided is what decisions about bot, and orders of olga, load.
-func decided() []ledger.Ref {
-	of := ledger.Of("bot", "ann")
-	return []ledger.Ref{{Kind: ledger.Agent, Key: "bot"}, {Kind: ledger.Operator, Key: "olga"}, {Kind: ledger.Operator, Key: "ghost"},
-		{Kind: ledger.Operator, Mark: ledger.All}, {Kind: ledger.Hold, Key: ledger.HoldName(ledger.HoldRuleset, "sha256:02")},
-		{Kind: ledger.Hold, Mark: ledger.OverAll}, {Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldAgent, "bot")},
-		{Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldType, "worker")}, {Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldRun, "r")},
-		{Kind: ledger.Breaker, Key: "agent:bot"},
-		{Kind: ledger.Request, Mark: of}, {Kind: ledger.Order, Mark: of}, {Kind: ledger.Order, Mark: ledger.Ordered(interlock.VerbSuppress)},
-		{Kind: ledger.Challenge, Mark: ledger.Of("bot")}, {Kind: ledger.Attempts, Key: ledger.AttemptsKey("bot", "ann")},
-		{Kind: ledger.Pin, Key: ledger.PinKey("files", "read")}, {Kind: ledger.Setting, Mark: ledger.All},
-		{Kind: ledger.Candidate, Key: ledger.CandidateKey}, {Kind: ledger.Carried, Key: ledger.CarriedKey("s")},
-		{Kind: ledger.Run, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Checkpoint, Key: ledger.RunKey("bot", "r")},
-		{Kind: ledger.RunCount, Key: ledger.AgentTally("bot")},
-		{Kind: ledger.Message, Key: "m"}, {Kind: ledger.Rollback, Key: "rb"}, {Kind: ledger.RollbackStep, Key: ledger.RollbackStepKey("rb", 1)},
-		{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb")}, {Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb")},
-		{Kind: ledger.FirstUse, Key: ledger.FirstUseKey("clerk", "tool refund")}, {Kind: ledger.Owed, Key: "e"},
-		{Kind: ledger.Plan, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Commitment, Key: "cmt_1"}, {Kind: ledger.Baseline, Key: "bas_1"},
-		{Kind: ledger.ActionRequest, Key: "act_1"},
-		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
-		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
-}
-
-// loaded is what each ref gives, by itself: rows, or that they are not believed.
-func loaded(t *testing.T, s *sqlite.Store) map[ledger.Ref]string {
-	t.Helper()
-	got := map[ledger.Ref]string{}
-	for _, ref := range decided() {
-		rows, _, err := s.Load(t.Context(), ref)
-		tampered := (*ledger.Tampered)(nil)
-		switch {
-		case errors.As(err, &tampered):
-			got[ref] = "tampered"
-			if !strings.Contains(err.Error(), "audit verify") {
-				t.Errorf("the error does not say what to do: %v", err)
-			}
-		case err != nil:
-			t.Fatalf("%+v: %v", ref, err)
-		}
-		for _, r := range rows {
-			got[ref] += string(r.Body) + "\n"
-		}
-	}
-	return got
-}
-
-// TestEditsOfWhatStands: whatever somebody with the file and an SQL shell does to what stands, it is as it was to decisions, or it is
-// refused; the check names it, and whoever runs the store is told.
-func TestEditsOfWhatStands(t *testing.T) {
-	keys := map[string]string{ledger.Agent: "bot", ledger.Operator: "olga", ledger.Request: "answered", ledger.Order: "grant",
-		ledger.Challenge: "block", ledger.Attempts: ledger.AttemptsKey("bot", "ann"), ledger.Pin: ledger.PinKey("files", "read"),
-		ledger.Setting: "mode", ledger.Candidate: ledger.CandidateKey, ledger.Carried: ledger.CarriedKey("s"),
-		ledger.Hold: ledger.HoldName(ledger.HoldRuleset, "sha256:02"), ledger.Counter: "n", ledger.Breaker: "agent:bot",
-		ledger.Run: ledger.RunKey("bot", "r"), ledger.Checkpoint: ledger.RunKey("bot", "r"), ledger.RunCount: ledger.AgentTally("bot"),
-		ledger.Rollback: "rb", ledger.RollbackStep: ledger.RollbackStepKey("rb", 1), ledger.Message: "m",
-		ledger.FirstUse: ledger.FirstUseKey("clerk", "tool refund"), ledger.Owed: "e",
-		ledger.Plan: ledger.RunKey("bot", "r"), ledger.Commitment: "cmt_1", ledger.Baseline: "bas_1",
-		ledger.ActionRequest: "act_1",
-		ledger.Definition:    ledger.DefinitionOf("files", "read", "sha256:01").Key}
-	book := ledger.NewBook()
-	for _, kind := range ledger.Kinds() {
-		if book.Proved(kind.Name) != (keys[kind.Name] != "") {
-			t.Errorf("the test does not know whether %s is proved", kind.Name)
-		}
-	}
-	second := map[string]bool{ledger.Agent: true, ledger.Operator: true, ledger.Request: true, ledger.Attempts: true, ledger.Pin: true,
-		ledger.RunCount: true}
-	edited := [][2]string{{ledger.Hold, "agent:bot"}, {ledger.Hold, "breaker:agent:bot"}, {ledger.Hold, "backup:agent:bot"},
-		{ledger.Hold, "type:worker"}, {ledger.Hold, "run:r"},
-		{ledger.Hold, "system:all"}}
-	for kind, key := range keys {
-		edited = append(edited, [2]string{kind, key})
-	}
-	fresh := copies(t, governed(t))
-	unedited := open(t, fresh())
-	before := loaded(t, unedited)
-	unedited.Close()
-	for ref, text := range before {
-		if text == "tampered" || text == "" && ref.Key != "ghost" {
-			t.Fatalf("before: %+v is %q", ref, text)
-		}
-	}
-	for _, one := range edited {
-		kind, key := one[0], one[1]
-		if testing.Short() && kind != ledger.Operator && kind != ledger.Request {
-			continue // the race detector learns nothing from the others
-		}
-		where := "WHERE kind = '" + kind + "' AND CAST(key AS BLOB) = CAST('" + strings.ReplaceAll(key, "\x00", "' || x'00' || '") + "' AS BLOB)"
-		if strings.Contains(key, "\x00") {
-			where = "WHERE kind = '" + kind + "'"
-		}
-		for name, edit := range map[string][]string{
-			"change":                   {"UPDATE rows SET body = CAST(replace(CAST(body AS TEXT), '{', '{ ') AS BLOB) " + where},
-			"change proof":             {"UPDATE rows SET proof = zeroblob(16) " + where},
-			"change owner":             {"UPDATE rows SET owner = owner + 1 " + where},
-			"hide":                     {"UPDATE rows SET owner = NULL " + where},
-			"empty":                    {"UPDATE rows SET body = NULL " + where},
-			"delete":                   {"DELETE FROM rows " + where},
-			"delete whole":             {"DELETE FROM marks WHERE row = (SELECT id FROM rows " + where + ")", "DELETE FROM rows " + where},
-			"put back":                 nil,
-			"put back with the proofs": {"UPDATE proofs SET tags = (SELECT tags FROM oldtags)"},
-			"put back with the head": {"UPDATE proofs SET tags = (SELECT tags FROM oldtags)",
-				"UPDATE head SET (tag, passing, sums) = (SELECT tag, passing, sums FROM oldhead)"},
-			"forget the proofs": {"UPDATE proofs SET tags = zeroblob(8192)"},
-			"lose the proofs":   {"DELETE FROM proofs"},
-		} {
-			if strings.HasPrefix(name, "put back") && !second[kind] {
-				continue
-			}
-			t.Run(kind+" "+key+" "+name, func(t *testing.T) {
-				path := fresh()
-				if strings.HasPrefix(name, "put back") {
-					putBack(t, path, kind, key)
-				}
-				must(t, raw(t, path), edit...)
-				told := map[string]bool{}
-				o := options(t)
-				o.Noticed = func(w *ledger.Tampered) { told[w.Name()] = true }
-				s, err := sqlite.Open(path, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer s.Close()
-				refused := 0
-				for ref, text := range loaded(t, s) {
-					if ref.Kind == ledger.Request && ref.Key != "" && text == "" {
-						continue // by its id alone nobody knows whose it was; decisions ask for the agent's
-					}
-					if text != before[ref] && text != "tampered" {
-						t.Errorf("%+v is %q, was %q", ref, text, before[ref])
-					}
-					if text == "tampered" {
-						refused++
-					}
-				}
-				if refused == 0 || len(told) == 0 {
-					t.Errorf("%d refused, told %v", refused, told)
-				}
-				if named := checked(t, s); len(named) == 0 {
-					t.Error("the check names nothing")
-				}
-			})
-		}
-	}
-}
-
-// checked is what the check names.
-func checked(t *testing.T, s *sqlite.Store) (named []string) {
-	t.Helper()
-	err := s.CheckStanding(t.Context(), func(w *ledger.Tampered) error {
-		named = append(named, w.Name())
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return named
+	placeOf(path, options(t)).Edit(t, "put back", kind, key)
 }
 
 // TestRowsNobodyWrote: what somebody adds has no effect on anything, whatever stands beside it, and is named.
@@ -270,7 +97,7 @@ func TestRowsNobodyWrote(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := governed(t)
 			s := open(t, path)
-			before := loaded(t, s)
+			before := storagetest.Loaded(t, s)
 			s.Close()
 			must(t, raw(t, path), statement)
 			o := options(t)
@@ -282,7 +109,7 @@ func TestRowsNobodyWrote(t *testing.T) {
 			}
 			defer s.Close()
 			for range 2 {
-				if diff := cmp.Diff(before, loaded(t, s)); diff != "" {
+				if diff := cmp.Diff(before, storagetest.Loaded(t, s)); diff != "" {
 					t.Errorf("(-before +after):\n%s", diff)
 				}
 			}
@@ -297,7 +124,7 @@ func TestRowsNobodyWrote(t *testing.T) {
 				}
 			}
 			must(t, raw(t, path), "DELETE FROM marks WHERE row IN (SELECT id FROM rows WHERE key IN ('ghost', 'grant2'))")
-			if named := checked(t, s); len(named) != 1 {
+			if named := storagetest.Checked(t, s); len(named) != 1 {
 				t.Errorf("the check names %q", named)
 			}
 			// What is added under the same name by Interlock takes its place.
@@ -367,7 +194,7 @@ func TestCommitsOverEdits(t *testing.T) {
 			t.Errorf("written under foreign proofs: %v", err)
 		}
 	}
-	if named := checked(t, s); len(named) == 0 {
+	if named := storagetest.Checked(t, s); len(named) == 0 {
 		t.Error("the check names nothing")
 	}
 	if report := verify(t, path); report.Problem != nil {

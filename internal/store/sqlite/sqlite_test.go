@@ -100,22 +100,26 @@ func TestContract(t *testing.T) {
 	for name, brief := range map[string]bool{"server": false, "brief": true} {
 		t.Run(name, func(t *testing.T) {
 			storagetest.Run(t, func(t testing.TB) storagetest.Place {
-				path := newPath(t)
-				return storagetest.Place{
-					Open: func(t testing.TB) storagetest.Store {
-						o := options(t)
-						o.Brief = brief
-						s, err := sqlite.Open(path, o)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return s
-					},
-					Verify: func(t testing.TB) (int64, bool) { return sound(t, path) },
-				}
+				o := options(t)
+				o.Brief = brief
+				return placeOf(newPath(t), o)
 			})
 		})
 	}
+}
+
+// placeOf is where a store is kept that is opened with these options.
+func placeOf(path string, o driver.Options) storagetest.Place {
+	return editable(path, o, storagetest.Place{
+		Open: func(t testing.TB) storagetest.Store {
+			s, err := sqlite.Open(path, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		Verify: func(t testing.TB) (int64, bool) { return sound(t, path) },
+	})
 }
 
 // raw opens the file behind the store's back.

@@ -48,3 +48,17 @@ func with(c ledger.Change, more func(*ledger.Change)) ledger.Change {
 	more(&c)
 	return c
 }
+
+func badChanges(t *testing.T, p Place) {
+	s := p.Open(t)
+	defer s.Close()
+	refused(t, s, ledger.Change{}, nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Seed = "" }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Payload = []byte(`{"b":1,"a":2}`) }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Payload = nil }), nil)
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Type = "" }), nil)
+	refused(t, s, with(Decision("a"), write(interlock.ApprovalRequest{Status: interlock.RequestPending})), nil)
+	commit(t, s, with(Decision("a"), write(*Request("r1"))))
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { answer(t, s, Yes("r1"))(c); spend(ledger.Request, "r1")(c) }), nil)
+	size(t, p, 1)
+}

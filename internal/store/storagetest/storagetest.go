@@ -46,6 +46,12 @@ type Store interface {
 type Place struct {
 	Open   func(t testing.TB) Store                    // opens the store; more than once on the same data
 	Verify func(t testing.TB) (entries int64, ok bool) // verifies the whole log with the public key
+
+	// For Edits alone.
+	Told   func(t testing.TB, told func(*ledger.Tampered)) Store // opens the store, which tells what it does not believe
+	Copies func(t testing.TB) (fresh func() Place)               // makes places that hold what this one does
+	Keep   func(t testing.TB)                                    // keeps what the store holds, for edits that put it back
+	Edit   func(t testing.TB, name, kind, key string)            // edits a row, or what proves it, and not through the store
 }
 
 // Now is the time of everything in the suite. A store under test has its clock set to it.
@@ -456,20 +462,6 @@ func known(t *testing.T, p Place) {
 		t.Error("the revocation made through the other is not seen after it refused a change")
 	}
 	size(t, p, 18)
-}
-
-func badChanges(t *testing.T, p Place) {
-	s := p.Open(t)
-	defer s.Close()
-	refused(t, s, ledger.Change{}, nil)
-	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Seed = "" }), nil)
-	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Payload = []byte(`{"b":1,"a":2}`) }), nil)
-	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Payload = nil }), nil)
-	refused(t, s, with(Decision("a"), func(c *ledger.Change) { c.Events[0].Type = "" }), nil)
-	refused(t, s, with(Decision("a"), write(interlock.ApprovalRequest{Status: interlock.RequestPending})), nil)
-	commit(t, s, with(Decision("a"), write(*Request("r1"))))
-	refused(t, s, with(Decision("a"), func(c *ledger.Change) { answer(t, s, Yes("r1"))(c); spend(ledger.Request, "r1")(c) }), nil)
-	size(t, p, 1)
 }
 
 func cancelled(t *testing.T, p Place) {
