@@ -12,6 +12,7 @@ import (
 )
 
 //go:generate go test -run "TestDefaultsAreFresh|TestTagsPageIsFresh" -count=1 . -update
+//go:generate go test -run TestLiteralsAreFresh -count=1 ../internal/ruleset -update
 
 // defaults is a JSON object with two elements per document, under its path below this directory: what names its content,
 // and the document in compact form. Each document stands between a line that ends in a comma and one that begins with a

@@ -128,11 +128,16 @@ func (s *Sealer) CheckHead(head ledger.Head) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && head.Last == "" {
 		return nil
 	}
+	// What this key signs again to the same bytes it has signed: Ed25519 draws nothing, and verifying costs a short process more.
+	root := tree.root()
+	if again, err := s.checkpoint(Checkpoint{s.public.name, head.Size, root}); err == nil && bytes.Equal(again, head.Checkpoint) {
+		return nil
+	}
 	signed, err := s.public.OpenCheckpoint(head.Checkpoint)
 	if err != nil {
 		return err
 	}
-	if signed.Size != head.Size || signed.Root != tree.root() {
+	if signed.Size != head.Size || signed.Root != root {
 		return interlock.Errorf(interlock.CodeInvalid, "head",
 			"the log's head says %d entries and does not match its signed checkpoint of %d", head.Size, signed.Size)
 	}

@@ -1,7 +1,11 @@
 package ruleset
 
 import (
+	_ "embed"
 	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,6 +22,37 @@ const (
 type need struct {
 	exact  []string // nil: not known exactly
 	groups [][]string
+}
+
+// literalsText holds the literals of the patterns that the defaults have: parsing those is a part of what a hook call costs.
+// After each pattern comes a line for each group, which begins with a tab and has tabs between its literals.
+// It is generated with the defaults.
+//
+//go:embed literals.txt
+var literalsText string
+
+var knownLiterals = sync.OnceValue(func() map[string][][]string {
+	known := map[string][][]string{}
+	pattern := ""
+	for line := range strings.Lines(literalsText) {
+		line = strings.TrimSuffix(line, "\n")
+		if group, found := strings.CutPrefix(line, "\t"); found {
+			known[pattern] = append(known[pattern], strings.Split(group, "\t"))
+		} else {
+			pattern = line
+			known[pattern] = nil
+		}
+	}
+	return known
+})
+
+// requiredLiterals is patternLiterals of a pattern that was checked before.
+func requiredLiterals(pattern string) [][]string {
+	groups, known := knownLiterals()[pattern]
+	if !known {
+		groups, _ = patternLiterals(pattern)
+	}
+	return slices.Clip(groups)
 }
 
 func patternLiterals(pattern string) ([][]string, error) {

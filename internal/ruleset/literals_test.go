@@ -1,15 +1,56 @@
 package ruleset
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"interlock/rules"
 )
+
+var update = flag.Bool("update", false, "write literals.txt instead of comparing it")
+
+// TestLiteralsAreFresh: what is known of the defaults' patterns without parsing them is what parsing them says.
+func TestLiteralsAreFresh(t *testing.T) {
+	set, err := Load(rules.Defaults(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	written := map[string]bool{}
+	for _, r := range set.Rules() {
+		pattern := r.Match.Pattern
+		if pattern == "" || written[pattern] {
+			continue
+		}
+		written[pattern] = true
+		groups, err := patternLiterals(pattern)
+		if err != nil || strings.HasPrefix(pattern, "\t") || strings.Contains(pattern, "\n") {
+			t.Fatalf("%s: %q, %v", r.ID, pattern, err)
+		}
+		text.WriteString(pattern + "\n")
+		for _, group := range groups {
+			text.WriteString("\t" + strings.Join(group, "\t") + "\n")
+		}
+		if diff := cmp.Diff(groups, requiredLiterals(pattern)); diff != "" && !*update {
+			t.Errorf("%s: %s", pattern, diff)
+		}
+	}
+	if *update {
+		if err := os.WriteFile("literals.txt", []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if text.String() != literalsText {
+		t.Error("literals.txt is not what the defaults' patterns require; run: go generate ./rules")
+	}
+}
 
 func TestPatternLiterals(t *testing.T) {
 	for pattern, want := range map[string][][]string{

@@ -87,13 +87,15 @@ func DocumentDigest(compact []byte) string {
 // isKnowledge reports whether a default file is data of the analysers and not of the ruleset: its first member is none
 // of a Document's. Canonical JSON puts a Document's own first, whatever they are.
 func isKnowledge(canonical []byte) bool {
-	for _, member := range [...]string{"budgets", "cedar", "commitments", "danger", "dry_runs", "limits", "loop", "maso", "plans",
-		"policy", "production",
-		"profiles", "resolutions",
-		"rules", "runs", "scope", "types"} {
-		if bytes.HasPrefix(canonical, []byte(`{"`+member+`":`)) {
-			return false
-		}
+	member, found := bytes.CutPrefix(canonical, []byte(`{"`))
+	member, _, ended := bytes.Cut(member, []byte(`"`))
+	if !found || !ended {
+		return true
+	}
+	switch string(member) {
+	case "budgets", "cedar", "commitments", "danger", "dry_runs", "limits", "loop", "maso", "plans", "policy", "production",
+		"profiles", "resolutions", "rules", "runs", "scope", "types":
+		return false
 	}
 	return true
 }

@@ -171,7 +171,7 @@ func (r *Rule) condition() condition {
 		c.kinds |= actionBit(k)
 	}
 	if m.Pattern != "" {
-		c.groups, _ = patternLiterals(m.Pattern) // validated when the rule was read
+		c.groups = requiredLiterals(m.Pattern)
 	}
 	if len(m.Glob) > 0 {
 		c.groups = append(c.groups, globsNeed(m.Glob)...)

@@ -41,22 +41,29 @@ func (s *Store) Walk(ctx context.Context, visit func(interlock.Entry) error) err
 		})
 }
 
+// shortPage is how many entries of an indexed type are read while the writer may have to wait, in place of another connection.
+const shortPage = 64
+
 // Entries returns a span of the log's entries, by their indexes: of one type or, with an empty type, of all.
 func (s *Store) Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error) {
 	query, args := "SELECT "+entryColumns+" FROM entries WHERE idx >= ? AND idx <= ?", []any{span.From, span.UpTo}
+	read := s.apart
 	switch kind {
 	case "":
 	case interlock.EventDecision, interlock.EventOutcome:
 		query, args = query+" AND type = ?", append(args, string(kind))
 	default: // the index knows of these, and only of these; SQLite wants to be told
 		query, args = query+" AND type = ? AND type NOT IN ('DECISION', 'OUTCOME')", append(args, string(kind))
+		if span.Limit <= shortPage {
+			read = s.read
+		}
 	}
 	query += " ORDER BY idx"
 	if span.Newest {
 		query += " DESC"
 	}
 	var entries []interlock.Entry
-	err := walk(ctx, s.apart, query+" LIMIT ?", append(args, span.Limit), func(e interlock.Entry) error {
+	err := walk(ctx, read, query+" LIMIT ?", append(args, span.Limit), func(e interlock.Entry) error {
 		entries = append(entries, e)
 		return nil
 	})
