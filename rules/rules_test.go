@@ -65,6 +65,8 @@ func TestWrongTablesAreRefused(t *testing.T) {
 		{"commands:\n  x:\n    values: -o --out\n    flags:\n      - \"-o\": +force\n", "commands/x.yaml: command x: flag -o is described twice"},
 		{"commands:\n  x:\n    flags:\n      - \"-o\": explode\n", "commands/x.yaml: command x: flag -o: "},
 		{"commands:\n  x:\n    impacts: [explode operands]\n", "commands/x.yaml: command x: "},
+		{"commands:\n  x:\n    sub:\n      y: {impacts: [explode operands]}\n", "commands/x.yaml: command x: y: "},
+		{"commands:\n  x:\n    sub:\n      y: {sub: {z: {}}}\n", "commands/x.yaml: command x: y: write subcommands of"},
 		{"commands:\n  x: {}\n", ""},
 	} {
 		text, err := bundle(fstest.MapFS{"commands/x.yaml": {Data: []byte(test.text)}})

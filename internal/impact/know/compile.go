@@ -1,10 +1,13 @@
 package know
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"interlock/internal/lex"
 	"interlock/internal/strictjson"
@@ -150,40 +153,88 @@ func (c *Command) compileSubs(d commandDescription) error {
 		if len(steps) == 0 {
 			return fmt.Errorf("empty subcommand name")
 		}
-		sub, err := compileCommand("", c, d.Sub[key])
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		if len(d.Sub[key].Sub) > 0 {
-			return fmt.Errorf("%s: write subcommands of subcommands as one key of several words", key)
-		}
+		// What alternatives have in common is compiled once and never changed.
+		described := sync.OnceValues(func() (*Command, error) { return c.compileSub(key, d.Sub[key]) })
 		for _, parent := range c.descend(steps[:len(steps)-1]) {
 			for _, name := range strings.Split(steps[len(steps)-1], "|") {
-				one := *sub // what alternatives have in common is compiled once and never changed
-				one.Name, one.Parent = parent.Name+" "+name, parent
+				one := &Command{Name: parent.Name + " " + name, Parent: parent, Described: true}
 				if parent.describes(name) {
 					return fmt.Errorf("subcommand %s is described twice", one.Name)
 				}
-				parent.put(name, &one)
+				parent.put(name, &Sub{command: one, described: described})
 			}
 		}
 	}
 	return nil
 }
 
+func (c *Command) compileSub(key string, raw json.RawMessage) (*Command, error) {
+	var d commandDescription
+	err := strictjson.DecodeTrusted(raw, &d)
+	if err == nil && len(d.Sub) > 0 {
+		err = errors.New("write subcommands of subcommands as one key of several words")
+	}
+	var sub *Command
+	if err == nil {
+		sub, err = compileCommand("", c, d)
+	}
+	if err != nil {
+		return &Command{}, fmt.Errorf("%s: %w", key, err) // a step that nothing is known of
+	}
+	return sub, nil
+}
+
+// A Sub is a subcommand. Most of those that a table describes nobody asks for, so one is compiled when a word chooses it.
+type Sub struct {
+	command   *Command // from the start what it is called, and what lies below it
+	described func() (*Command, error)
+	once      sync.Once
+	err       error
+}
+
+func (s *Sub) whole() *Command {
+	s.once.Do(func() {
+		if s.described == nil {
+			return
+		}
+		sub, err := s.described()
+		one := *sub
+		one.Name, one.Parent, one.Subs, one.globs = s.command.Name, s.command.Parent, s.command.Subs, s.command.globs
+		*s.command, s.err = one, err
+	})
+	return s.command
+}
+
+// check compiles everything below a command and returns what is wrong with it.
+func (c *Command) check() error {
+	var all []error
+	below := make([]*Sub, 0, len(c.Subs)+len(c.globs))
+	for _, name := range lex.SortedNames(c.Subs) {
+		below = append(below, c.Subs[name])
+	}
+	for _, g := range c.globs {
+		below = append(below, g.sub)
+	}
+	for _, s := range below {
+		sub := s.whole()
+		all = append(all, s.err, sub.check())
+	}
+	return errors.Join(all...)
+}
+
 // describes reports whether a subcommand is described, and not merely a step towards another.
 func (c *Command) describes(name string) bool {
 	for _, g := range c.globs {
 		if g.pattern == name {
-			return g.sub.Described
+			return g.sub.command.Described
 		}
 	}
-	return c.Subs[name] != nil && c.Subs[name].Described
+	return c.Subs[name] != nil && c.Subs[name].command.Described
 }
 
-func (c *Command) put(name string, sub *Command) {
+func (c *Command) put(name string, sub *Sub) {
 	if have := c.Subs[name]; have != nil { // a parent made for a deeper key before its own description came
-		sub.Subs, sub.globs = have.Subs, have.globs
+		sub.command.Subs, sub.command.globs = have.command.Subs, have.command.globs
 	}
 	if strings.ContainsAny(name, "*?") {
 		c.globs = append(c.globs, globSub{name, sub})
@@ -191,34 +242,38 @@ func (c *Command) put(name string, sub *Command) {
 		return
 	}
 	if c.Subs == nil {
-		c.Subs = map[string]*Command{}
+		c.Subs = map[string]*Sub{}
 	}
 	c.Subs[name] = sub
 }
 
 // descend returns the nodes the steps lead to, making those that have no description: they keep their parent's impacts.
-func (c *Command) descend(steps []string) []*Command {
-	nodes := []*Command{c}
+func (c *Command) descend(steps []string) (commands []*Command) {
+	nodes := []*Sub{{command: c}}
 	for _, step := range steps {
-		var next []*Command
+		var next []*Sub
 		for _, node := range nodes {
 			for _, name := range strings.Split(step, "|") {
-				sub := node.Subs[name]
-				for _, g := range node.globs {
+				sub := node.command.Subs[name]
+				for _, g := range node.command.globs {
 					if g.pattern == name {
 						sub = g.sub
 					}
 				}
 				if sub == nil {
-					sub = &Command{Name: node.Name + " " + name, Parent: node, Style: node.Style, Impacts: node.Impacts}
-					node.put(name, sub)
+					of := node.whole()
+					sub = &Sub{command: &Command{Name: of.Name + " " + name, Parent: of, Style: of.Style, Impacts: of.Impacts}}
+					of.put(name, sub)
 				}
 				next = append(next, sub)
 			}
 		}
 		nodes = next
 	}
-	return nodes
+	for _, node := range nodes {
+		commands = append(commands, node.command)
+	}
+	return commands
 }
 
 // Choose returns the subcommands a word may select under any of the candidates, the most particular first.
@@ -226,13 +281,13 @@ func Choose(candidates []*Command, word string) []*Command {
 	var out []*Command
 	for _, c := range candidates {
 		if s := c.Subs[word]; s != nil {
-			out = append(out, s)
+			out = append(out, s.whole())
 		}
 	}
 	for _, c := range candidates {
 		for _, g := range c.globs {
 			if MatchGlob(g.pattern, word) {
-				out = append(out, g.sub)
+				out = append(out, g.sub.whole())
 			}
 		}
 	}

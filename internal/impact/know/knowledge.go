@@ -2,6 +2,7 @@ package know
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -191,9 +192,16 @@ func (l *lazyPaths) compile(fold bool) (*PathTable, error) {
 func (k *Knowledge) Check() error {
 	var all []error
 	for _, name := range k.Commands() {
-		k.Lookup(name)
-		if e := k.commands[name]; e.err != nil && e.name == name {
-			all = append(all, fmt.Errorf("%s: command %s: %w", e.document, name, e.err))
+		command, e := k.Lookup(name), k.commands[name]
+		if e.name != name {
+			continue
+		}
+		err := e.err
+		if err == nil {
+			err = command.check()
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("%s: command %s: %w", e.document, name, err))
 		}
 	}
 	k.PathTable()
@@ -237,33 +245,33 @@ func (k *Knowledge) Examples(name string) []Example {
 
 // A commandDescription is one command as rules/commands/*.yaml describes it; docs/adding-a-command.md is its manual.
 type commandDescription struct {
-	About    string                        `json:"about,omitempty"`
-	Like     string                        `json:"like,omitempty"`
-	Style    string                        `json:"style,omitempty"`
-	Verb     bool                          `json:"verb,omitempty"`
-	Values   string                        `json:"values,omitempty"`
-	Flags    []map[string]string           `json:"flags,omitempty"` // one member each: names that differ in case only are common
-	When     map[string]string             `json:"when,omitempty"`
-	Impacts  []string                      `json:"impacts,omitempty"`
-	Alone    []string                      `json:"alone,omitempty"`
-	Sub      map[string]commandDescription `json:"sub,omitempty"`
-	Wraps    string                        `json:"wraps,omitempty"`
-	Skip     int                           `json:"skip,omitempty"`
-	Adds     string                        `json:"adds,omitempty"`
-	Stdin    string                        `json:"stdin,omitempty"`
-	Script   string                        `json:"script,omitempty"`
-	Code     string                        `json:"code,omitempty"`
-	Prints   string                        `json:"prints,omitempty"`
-	Recipe   string                        `json:"recipe,omitempty"`
-	Links    bool                          `json:"links,omitempty"`
-	Seeks    bool                          `json:"seeks,omitempty"`
-	Piped    bool                          `json:"piped,omitempty"`
-	Bare     string                        `json:"bare,omitempty"`
-	Sends    bool                          `json:"sends,omitempty"`
-	Posts    string                        `json:"posts,omitempty"`
-	Copies   bool                          `json:"copies,omitempty"`
-	Anywhere bool                          `json:"anywhere,omitempty"`
-	Examples []Example                     `json:"examples,omitempty"`
+	About    string                     `json:"about,omitempty"`
+	Like     string                     `json:"like,omitempty"`
+	Style    string                     `json:"style,omitempty"`
+	Verb     bool                       `json:"verb,omitempty"`
+	Values   string                     `json:"values,omitempty"`
+	Flags    []map[string]string        `json:"flags,omitempty"` // one member each: names that differ in case only are common
+	When     map[string]string          `json:"when,omitempty"`
+	Impacts  []string                   `json:"impacts,omitempty"`
+	Alone    []string                   `json:"alone,omitempty"`
+	Sub      map[string]json.RawMessage `json:"sub,omitempty"`
+	Wraps    string                     `json:"wraps,omitempty"`
+	Skip     int                        `json:"skip,omitempty"`
+	Adds     string                     `json:"adds,omitempty"`
+	Stdin    string                     `json:"stdin,omitempty"`
+	Script   string                     `json:"script,omitempty"`
+	Code     string                     `json:"code,omitempty"`
+	Prints   string                     `json:"prints,omitempty"`
+	Recipe   string                     `json:"recipe,omitempty"`
+	Links    bool                       `json:"links,omitempty"`
+	Seeks    bool                       `json:"seeks,omitempty"`
+	Piped    bool                       `json:"piped,omitempty"`
+	Bare     string                     `json:"bare,omitempty"`
+	Sends    bool                       `json:"sends,omitempty"`
+	Posts    string                     `json:"posts,omitempty"`
+	Copies   bool                       `json:"copies,omitempty"`
+	Anywhere bool                       `json:"anywhere,omitempty"`
+	Examples []Example                  `json:"examples,omitempty"`
 }
 
 // An Example is a command line and the impacts it must have, as "kind reach traits…" each. They run as tests.
@@ -286,7 +294,7 @@ type Command struct {
 	When      []Condition
 	Impacts   []Effect
 	Alone     []Effect // further impacts of a wrapper that is given nothing to run
-	Subs      map[string]*Command
+	Subs      map[string]*Sub
 	globs     []globSub
 	Wraps     string
 	Skip      int
@@ -311,7 +319,7 @@ type Command struct {
 
 type globSub struct {
 	pattern string
-	sub     *Command
+	sub     *Sub
 }
 
 // A Condition applies an option's directives when an operand matches one of the patterns.
