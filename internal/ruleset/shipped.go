@@ -86,10 +86,22 @@ func (r *shippedReader) rule(rule *Rule) {
 					r.predicate(&rule.Match.Predicate, name)
 				}
 			})
-		case "obligations": // few rules want any: not worth a reader of its own
-			if strictjson.DecodeTrusted([]byte(r.raw()), &rule.Obligations) != nil {
-				r.giveUp()
-			}
+		case "obligations":
+			rule.Obligations = nil
+			r.list(func() {
+				var o interlock.Obligation
+				r.object(func(name string) {
+					switch name {
+					case "type":
+						o.Type = r.word()
+					case "note":
+						o.Note = r.word()
+					default:
+						r.giveUp()
+					}
+				})
+				rule.Obligations = append(rule.Obligations, o)
+			})
 		case "after":
 			rule.After = &After{}
 			r.after(rule.After)
@@ -335,14 +347,19 @@ func (r *shippedReader) raw() string {
 
 // quoted passes over a string.
 func (r *shippedReader) quoted() {
-	for r.at++; r.at < len(r.text); r.at++ {
-		switch r.text[r.at] {
-		case '\\':
-			r.at++
-		case '"':
-			r.at++
+	r.at++
+	for r.at < len(r.text) {
+		rest := r.text[r.at:]
+		end := strings.IndexByte(rest, '"')
+		if end < 0 {
+			break
+		}
+		escape := strings.IndexByte(rest[:end], '\\')
+		if escape < 0 {
+			r.at += end + 1
 			return
 		}
+		r.at += escape + 2
 	}
 	r.giveUp()
 }
