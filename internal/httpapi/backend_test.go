@@ -83,7 +83,7 @@ func (b *fakeBackend) append(kind interlock.EventType, role, actor string, paylo
 	return ledger.Receipt{First: entries[0].Index, Events: []string{entries[0].ID}, Checkpoint: head.Checkpoint}, nil
 }
 
-// ProposeBy answers by a word in the input: ask, deny, halt, unrecorded (a broken backend that allows without an event),
+// ProposeBy answers by a word in the input: ask, deny, halt, costly, unrecorded (a broken backend that allows without an event),
 // panic, wait; anything else is allowed.
 func (b *fakeBackend) ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer {
 	b.police(p)
@@ -125,6 +125,8 @@ func (b *fakeBackend) ProposeBy(ctx context.Context, way admission.Way, p interl
 		object(interlock.Deny)
 	case strings.Contains(text, "halt"):
 		object(interlock.Halt)
+	case strings.Contains(text, "costly"):
+		answer = interlock.Refusal(string(interlock.CodeLimited), "too many that are costly wait already")
 	}
 	receipt, err := b.append(interlock.EventDecision, "agent", p.Requester.Agent, map[string]string{"digest": string(digest)})
 	if err != nil {

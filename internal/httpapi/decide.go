@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"interlock"
 	"interlock/internal/admission"
@@ -45,6 +47,8 @@ func (x *exchange) decide() {
 	}
 	answer := x.propose(way, proposal)
 	x.goesOn(answer.Checkpoint)
+	proposal = interlock.Proposal{} // its input is not held by what waits
+	x.slowDown(&answer)
 	buffer := buffers.Get().(*[]byte)
 	*buffer = append(x.appendTrust(appendAnswer((*buffer)[:0], &answer), &answer), '\n')
 	x.answer(answerStatus(&answer), typeJSON, *buffer)
@@ -65,6 +69,23 @@ func (x *exchange) propose(way admission.Way, p interlock.Proposal) interlock.An
 		s.metrics.decision(p.Action.Kind, &answer, s.config.Now().Sub(start))
 	}
 	return answer
+}
+
+// slowDown has an agent wait for the answer that it sends too much that is costly to read. One that asks again at once would take more
+// of the machine by its refusals than by what is analysed, and other agents would wait for it. It has its slots taken meanwhile.
+func (x *exchange) slowDown(answer *interlock.Answer) {
+	if answerStatus(answer) != http.StatusTooManyRequests {
+		return
+	}
+	hold := x.server.config.Limits.SlowDown
+	x.w.Header()["Retry-After"] = []string{strconv.Itoa(max(1, int(hold/time.Second)))}
+	over := time.NewTimer(hold)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-x.r.Context().Done():
+	case <-x.server.serving.Done():
+	}
 }
 
 // answerStatus is 200 for every decision, whatever its verdict. An answer that came from no decision has the status of

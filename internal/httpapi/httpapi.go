@@ -81,6 +81,7 @@ type Limits struct {
 	Write       time.Duration // from the header's end to the answer's; default 30 s
 	Idle        time.Duration // of a kept connection; default 2 min
 	Decide      time.Duration // to decide and record one action; default 5 s
+	SlowDown    time.Duration // before an agent is told that it sends too much that is costly to read; default 2 s
 	Drain       time.Duration // for what is under way when the server stops; default 10 s
 	Evaluations int           // in one AuthZEN evaluations request; default 100
 	Page        int           // most events in one answer; default 1000
@@ -98,6 +99,7 @@ func (l Limits) withDefaults() Limits {
 	fallback(&l.Write, 30*time.Second)
 	fallback(&l.Idle, 2*time.Minute)
 	fallback(&l.Decide, 5*time.Second)
+	fallback(&l.SlowDown, 2*time.Second)
 	fallback(&l.Drain, 10*time.Second)
 	fallback(&l.Evaluations, 100)
 	fallback(&l.Page, 1000)
