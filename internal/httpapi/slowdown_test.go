@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"interlock/internal/httpapi"
@@ -14,33 +15,28 @@ import (
 // TestSlowDown: an agent that sends too much that is costly to read is told so after a while, and holds nothing once it is gone; what is
 // decided is answered without waiting.
 func TestSlowDown(t *testing.T) {
-	const hold = 50 * time.Millisecond
-	answer := func(ctx context.Context, h *house, input string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/v1/decide", strings.NewReader(`{"kind":"shell","input":"`+input+`","dir":"/w"}`))
-		r.Header.Set("Authorization", "Bearer "+liveToken)
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		h.server.Handler().ServeHTTP(w, r)
-		return w
-	}
-	begun := time.Now()
-	w := answer(t.Context(), newHouse(t, httpapi.Limits{SlowDown: hold}), "costly")
-	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" {
-		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
-	}
-	if took := time.Since(begun); took < hold {
-		t.Errorf("it was told after %s", took)
-	}
-	never := newHouse(t, httpapi.Limits{SlowDown: 1 << 62})
-	if w := answer(t.Context(), never, "deny"); w.Code != http.StatusOK {
-		t.Errorf("a decision: %d %s", w.Code, w.Body)
-	}
-	gone, leave := context.WithCancel(t.Context())
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		answer(gone, never, "costly")
-	}()
-	leave()
-	<-left
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, httpapi.Limits{SlowDown: 3 * time.Second})
+		begun := time.Now()
+		answer := func(ctx context.Context, input string, code int, after time.Duration) http.Header {
+			t.Helper()
+			r := httptest.NewRequestWithContext(ctx, "POST", "http://127.0.0.1/v1/decide",
+				strings.NewReader(`{"kind":"shell","input":"`+input+`","dir":"/w"}`))
+			r.Header.Set("Authorization", "Bearer "+liveToken)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.server.Handler().ServeHTTP(w, r)
+			if took := time.Now().Sub(begun); w.Code != code || took != after {
+				t.Errorf("%s: %d after %s, %s", input, w.Code, took, w.Body)
+			}
+			return w.Header()
+		}
+		answer(t.Context(), "deny", http.StatusOK, 0)
+		if after := answer(t.Context(), "costly", http.StatusTooManyRequests, 3*time.Second).Get("Retry-After"); after != "3" {
+			t.Errorf("to be tried again after %q", after)
+		}
+		gone, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		answer(gone, "costly", http.StatusTooManyRequests, 4*time.Second)
+	})
 }
