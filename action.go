@@ -95,7 +95,7 @@ type Annotations struct {
 }
 
 // A Proposal is an action together with who proposes it and what the door saw of the world. What a door can do about it, and
-// what is known of it besides, is no part of it: that stands beside it while it is decided.
+// what is known of it besides, is no part of it: that is kept beside it while it is decided.
 type Proposal struct {
 	Action    Action    `json:"action"`
 	Requester Requester `json:"requester"`
@@ -120,7 +120,7 @@ type Work struct {
 	Committed bool `json:"committed,omitempty"` // nothing in this repository is added and not committed
 }
 
-// A Handover says that an action does not run as it was proposed, or not only: something of Interlock's own decides it anew.
+// A Handover says that an action does not run as it was proposed, or not only: something of Interlock's own decides it again.
 // That is `interlock exec`, which runs it in a sandbox, so the obligation to have one counts as fulfilled and an approval or a
 // grant is left for that decision; or it is Interlock's own gateway, to which questions are left.
 type Handover string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RequestStatus is where an approval request stands. The zero value is pending and approves nothing.
+// RequestStatus is the state of an approval request. The zero value is pending and approves nothing.
 type RequestStatus string
 
 // The statuses. Denied, expired, spent and settled are terminal.
@@ -45,15 +45,15 @@ type ApprovalRequest struct {
 	Harness bool        `json:"harness,omitempty"`
 	Settled *Settlement `json:"settled,omitempty"`
 
-	// DryRun is the id of the DRY_RUN event that whoever says yes is shown, where the obligations want one. Who signs fills it
-	// in, so that it is signed with the rest; in the store it stands in the approvals alone.
+	// DryRun is the id of the DRY_RUN event that the one who says yes is shown, where the obligations want one. Who signs fills
+	// it in, so that it is signed with the rest; in the store it is in the approvals alone.
 	DryRun string `json:"dry_run,omitempty"`
 
 	// FirstUse is what the agent's type has not used before. A yes says that its agents may be asked about it like anything else.
 	FirstUse *FirstUse `json:"first_use,omitempty"`
 
-	// Judged is what judges said of it, for whoever answers: their view beside the agent's. It is a model's words, made from what the agent
-	// wrote; secrets are taken out of it. It is no part of what is signed.
+	// Judged is what judges said of it, for the one who answers: their view beside the agent's. It is a model's words, made from
+	// what the agent wrote; secrets are taken out of it. It is no part of what is signed.
 	Judged []Judgment `json:"judged,omitempty"`
 
 	// Review is the level of risk by which its time was set: LOW, MEDIUM, HIGH or CRITICAL; empty where that has no say.
@@ -233,7 +233,7 @@ type Outcome struct {
 	Effects []Effect `json:"effects,omitempty"`
 	Partial bool     `json:"partial,omitempty"` // there was more than is listed
 	Overlay bool     `json:"overlay,omitempty"` // it wrote to a copy
-	Kept    bool     `json:"kept,omitempty"`    // of which what is not held was carried over into the workspace
+	Kept    bool     `json:"kept,omitempty"`    // what is not held of it was carried over into the workspace
 
 	Uses []string `json:"uses,omitempty"` // events whose output the action used, as its agent says; see [Proposal]
 }
@@ -246,5 +246,5 @@ const (
 	OutcomeSuccess OutcomeStatus = "success"
 	OutcomeFailure OutcomeStatus = "failure"
 	OutcomeSkipped OutcomeStatus = "skipped"
-	OutcomeUnknown OutcomeStatus = "unknown" // it was begun, and whoever carried it out went away before saying how it ended
+	OutcomeUnknown OutcomeStatus = "unknown" // it was begun, and the one that carried it out went away before saying how it ended
 )

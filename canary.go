@@ -11,7 +11,7 @@ const (
 )
 
 // Canary reports whether a decision is one of doctor's: about exactly what doctor proposes, in a run that is named as its are, and
-// refused. It is recorded like any other and kept out of what is counted. Whoever names a run like that hides nothing but that one
+// refused. It is recorded like any other and kept out of what is counted. Naming a run like that hides nothing but that one
 // command, which did not run.
 func Canary(p Proposal, d Decision) bool {
 	if d.Answer.Allowed() {

@@ -34,7 +34,7 @@ type Challenge struct {
 	Channels []string  `json:"channels,omitempty"`  // that took the code
 	Order    string    `json:"order,omitempty"`     // id of the order by which an operator had it issued
 
-	Ended   time.Time `json:"ended,omitzero"`    // a challenge that has ended no longer stands
+	Ended   time.Time `json:"ended,omitzero"`    // a challenge that has ended is no longer in force
 	Outcome string    `json:"outcome,omitempty"` // how it ended: passed, lifted, answered or expired
 	By      string    `json:"by,omitempty"`      // operator who ended it
 }

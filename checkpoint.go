@@ -45,6 +45,6 @@ type RunKept struct {
 type Checkpoints interface {
 	// Checkpoint keeps what an agent says of a run of its own, in place of what it said before.
 	Checkpoint(ctx context.Context, by Requester, run string, c RunCheckpoint) (RunKept, error)
-	// Resume is the newest checkpoint of a run, for its agent or whoever delegated it.
+	// Resume is the newest checkpoint of a run, for its agent or the one who delegated it.
 	Resume(ctx context.Context, by Requester, run string) (RunKept, error)
 }

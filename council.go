@@ -2,7 +2,7 @@ package interlock
 
 import "time"
 
-// ActionStatus is where an action request stands. Executed, failed, invalidated, rejected, expired and withdrawn are terminal.
+// ActionStatus is the state of an action request. Executed, failed, invalidated, rejected, expired and withdrawn are terminal.
 type ActionStatus string
 
 // The statuses; see [ActionStatus.Leads] for the ways between them.
@@ -43,7 +43,7 @@ type ActionRequest struct {
 	Module  Digest `json:"module_digest,omitempty"` // how its target stood then, where that is an agent
 
 	Ballot  Ballot       `json:"ballot"`
-	Display string       `json:"display"` // what whoever votes is shown; its digest is part of what is signed
+	Display string       `json:"display"` // what the one who votes is shown; its digest is part of what is signed
 	Created time.Time    `json:"created"`
 	Expires time.Time    `json:"expires"`            // of the request as a whole, and of an approval nobody has used
 	After   time.Time    `json:"effective,omitzero"` // an approval counts from then on
@@ -84,7 +84,7 @@ type CouncilTerms struct {
 	Quorum  int           // votes that are neither missing nor abstentions
 	Window  time.Duration // in which votes count
 	Timeout time.Duration // of a request as a whole
-	Wait    time.Duration // before an approval of an admin counts of which the council is told
+	Wait    time.Duration // before an approval of an admin counts that the council is told of
 	Review  time.Duration // in which the council looks at an emergency override
 	Governs bool          // orders that change the rules or constants take the council too
 }

@@ -128,7 +128,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 	return err
 }
 
-// BeyondPrompt reports whether the decision asks for more than a yes of whoever sits before a harness: its prompt knows no
+// BeyondPrompt reports whether the decision asks for more than a yes of the person who sits before a harness: its prompt knows no
 // challenge, no role, no second person and shows no dry run. Only what Interlock asks for itself can give that.
 func (d Decision) BeyondPrompt() bool {
 	return slices.ContainsFunc(d.Obligations, func(o Obligation) bool {

@@ -20,7 +20,7 @@ const (
 	EffectSetAside = "set aside" // it was made in the workspace and renamed, so that nothing obeys it
 )
 
-// A DryRun is what an action did when it was run in a throw-away copy, for whoever decides whether it may be run in earnest.
+// A DryRun is what an action did when it was run in a throw-away copy, for the one who decides whether it may be run in earnest.
 type DryRun struct {
 	ID      string   `json:"id,omitempty"`      // of the DRY_RUN event; known once it is recorded
 	Event   string   `json:"event_id"`          // of the decision

@@ -66,9 +66,9 @@ const (
 	EventRunChanged    EventType = "RUN_CHANGED"       // a person gave a run more time, or accepted other constraints for it
 	EventTurn          EventType = "RUN_TURN"          // agents took one more turn of a conversation, or may take none
 	EventPlan          EventType = "RUN_PLAN"          // what a run is to do was looked at, or a person has acknowledged it
-	// an operator's order lets something be decided anew that went to and fro
+	// an operator's order lets something be decided again that went to and fro
 	EventCommitment EventType = "COMMITMENT_UNLOCKED"
-	// what an action did in a throw-away copy, for whoever decides about it
+	// what an action did in a throw-away copy, for the one who decides about it
 	EventDryRun         EventType = "DRY_RUN"
 	EventAccess         EventType = "admin_access_event"       // an operator reads what is kept sealed (MACE)
 	EventArchive        EventType = "LOG_ARCHIVE"              // the content of old entries is in an archive and leaves the store
@@ -91,7 +91,7 @@ const (
 	EventTokenRejected  EventType = "TOKEN_REJECTED"
 	EventTokenRevoked   EventType = "TOKEN_REVOKED"
 
-	EventIntegritySummary EventType = "INTEGRITY_CHECK_SUMMARY" // what the daily check of the log and of what stands beside it found (MACE)
+	EventIntegritySummary EventType = "INTEGRITY_CHECK_SUMMARY" // what the daily check of the log and of what is beside it found (MACE)
 	EventRedaction        EventType = "REDACTION_EVENT"         // parts of a text were taken out before anybody saw it or it was kept (MACE)
 	EventPersonal         EventType = "PII_FLAGGED"             // personal data was not kept; what stays is its keyed hash (MACE)
 	EventRateLimit        EventType = "RATE_LIMIT"              // a quota had no room for an action, and when it will have (MACE)

@@ -30,7 +30,7 @@ type Grant struct {
 	Statement string    `json:"statement,omitempty"`
 	Signature string    `json:"signature,omitempty"`
 	Weak      string    `json:"weak,omitempty"` // see [Approval]
-	Ended     time.Time `json:"ended,omitzero"` // revoked; one that has ended no longer stands
+	Ended     time.Time `json:"ended,omitzero"` // revoked; one that has ended is no longer in force
 }
 
 // Order is what a grant has in common with every other order. Its terms are the rest.

@@ -23,7 +23,7 @@ type Answer struct {
 	// nothing was recorded: propose it again, saying whether it goes to that gateway
 	Unsure   bool    `json:"unsure,omitempty"`
 	Repeated bool    `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
-	Uses     []Taken `json:"-"`                  // what it took from limits, for whoever carries it out
+	Uses     []Taken `json:"-"`                  // what it took from limits, for the one that carries it out
 	Always   bool    `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
 }
 

@@ -54,7 +54,7 @@ type Judgment struct {
 	Draw  int `json:"draw,omitempty"`  // and what was drawn for this one, from 0 to 99: below the share it is judged
 }
 
-// Says is what the judge said, in one line for whoever answers in its place: its own words are a model's, made from what an agent wrote.
+// Says is what the judge said, in one line for the one who answers instead: its own words are a model's, made from what an agent wrote.
 func (j Judgment) Says() string {
 	text := j.Judge
 	if j.Subject != "" {
@@ -153,7 +153,7 @@ type JudgeIdentity struct {
 }
 
 // A Judge answers questions about what is to be done. It is stateless: an answer depends on the question and on its identity. Asking
-// never fails; why there was no verdict stands in the judgment.
+// never fails; why there was no verdict is said in the judgment.
 type Judge interface {
 	Identity() JudgeIdentity
 	Ask(ctx context.Context, q JudgeQuestion) Judgment

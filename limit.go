@@ -14,7 +14,7 @@ type Taken struct {
 	Monitored bool          `json:"monitored,omitempty"` // where nothing is enforced it is counted in a book of its own
 }
 
-// A Measured is what whoever carried an action out found that it used. What is nil was not measured.
+// A Measured is what an action was found to have used by the one that carried it out. What is nil was not measured.
 type Measured struct {
 	Records    *int64
 	Bytes      *int64

@@ -1,6 +1,6 @@
 package interlock
 
-// A Loop is where a monitored execution stands when it reports its next step (MCP-AQL 8.6): the part of a [Snapshot] that
+// A Loop is how far a monitored execution is when it reports its next step (MCP-AQL 8.6): the part of a [Snapshot] that
 // the safety loop's own stages look at. What an agent says of itself in it can only tighten.
 type Loop struct {
 	Execution string        `json:"execution"`         // id of the execution

@@ -27,7 +27,7 @@ type Passkey struct {
 	Created    time.Time `json:"created"`
 }
 
-// An Enrolment lets whoever has the link's secret register one passkey for an operator, once.
+// An Enrolment lets the one who has the link's secret register one passkey for an operator, once.
 type Enrolment struct {
 	Hash    string    `json:"hash"` // SHA-256 of the secret
 	Expires time.Time `json:"expires"`

@@ -8,7 +8,7 @@ type Verb string
 // The verbs. Each is signed, also where it tightens.
 const (
 	VerbUnblock  Verb = "unblock"   // end a hard block; Subject is the challenge's id; loosens
-	VerbNewCode  Verb = "new-code"  // issue a code anew; Subject is the challenge's id; loosens
+	VerbNewCode  Verb = "new-code"  // issue a new code; Subject is the challenge's id; loosens
 	VerbPromote  Verb = "promote"   // raise an agent's trust by one level; Subject is the agent, Detail the level; loosens
 	VerbDemote   Verb = "demote"    // lower it; Subject is the agent, Detail the level
 	VerbEndGrant Verb = "end-grant" // revoke a standing grant; Subject is its id
@@ -24,7 +24,7 @@ const (
 	VerbApproveTool    Verb = "approve-tool"
 	VerbQuarantineTool Verb = "quarantine-tool" // put it into quarantine; Subject is its name
 	// vouch for what is in use since its first use; Subject is its name, Detail the digest of what was looked at; loosens, as it
-	// then stands by a person's word
+	// is then in use by a person's word
 	VerbSignTools  Verb = "sign-tools"
 	VerbReadSealed Verb = "read-sealed" // read recorded inputs that hold secrets; Subject says which; loosens
 	// put the ruleset into force that decides in the shadow; Subject is its digest, Detail that of the one it replaces; loosens
@@ -63,7 +63,7 @@ const (
 	VerbTellRollback Verb = "tell-rollback"
 	// give a run more time, or accept other constraints for it; Subject is its id, Detail which; loosens
 	VerbChangeRun Verb = "change-run"
-	// let what was decided, and locked because it went to and fro, be decided anew; Subject is its name; loosens
+	// let what was decided, and locked because it went to and fro, be decided again; Subject is its name; loosens
 	VerbUnlockCommitment Verb = "unlock-commitment"
 	// put right what somebody else has done to what is beside the log; Subject is [MendSubject], Detail names what was shown; loosens
 	VerbMend Verb = "mend"

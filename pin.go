@@ -14,7 +14,7 @@ type Upstream struct {
 	// the name it is pinned under: of a tool what the server calls it, of a prompt, a resource or a template see [PinnedPrompt];
 	// empty where what is used has no definition of its own: a request of the server's, a resource that it does not list
 	Tool       string `json:"tool,omitempty"`
-	Definition Digest `json:"definition,omitempty"` // of what stands under that name
+	Definition Digest `json:"definition,omitempty"` // of what has that name
 }
 
 // What a server offers beside its tools is pinned like them, under its own name behind one of these. No tool is called so.
@@ -24,7 +24,7 @@ const (
 	PinnedTemplate = "/templates/" // and the template of its URIs
 )
 
-// PinKind says in a word what a pinned name stands for: the server itself, a tool of it, or what else it offers.
+// PinKind says in a word what a pinned name refers to: the server itself, a tool of it, or what else it offers.
 func PinKind(tool string) string {
 	switch {
 	case tool == "":
@@ -84,7 +84,7 @@ const (
 	// its server is not the approved one: another command, other arguments, another address
 	PinIdentity     PinReason = "identity"
 	PinInstructions PinReason = "instructions" // its definition holds what reads as instructions to a model
-	PinUnreadable   PinReason = "unreadable"   // its definition can't be read, is too large, or stands twice
+	PinUnreadable   PinReason = "unreadable"   // its definition can't be read, is too large, or is there twice
 	PinOrdered      PinReason = "ordered"      // an operator put it there
 )
 
@@ -104,7 +104,7 @@ type Pin struct {
 	Seen       Digest    `json:"seen,omitempty"`       // definition that was listed last
 	By         string    `json:"by,omitempty"`         // operator who gave it its status; empty: the gateway
 	Since      time.Time `json:"since,omitzero"`       // when it got its status
-	// of the server itself: lists beside that of its tools that were seen once, by [PinnedPrompt] and its like; what stands in one
+	// of the server itself: lists beside that of its tools that were seen once, by [PinnedPrompt] and its like; what is in one
 	// of them later is new
 	Lists []string `json:"lists,omitempty"`
 }

@@ -18,8 +18,8 @@ type PlannedStep struct {
 	Takes        int     `json:"takes_seconds,omitempty"` // until the next one; it counts where it is longer than the rules assume
 }
 
-// A Plan is what a run is to do, as it was looked at before its first step. While it stands, a step that it does not have next is asked
-// about.
+// A Plan is what a run is to do, as it was looked at before its first step. While it is in force, a step that it does not have
+// next is asked about.
 type Plan struct {
 	ID        string     `json:"id"` // "pln_" and the beginning of its digest
 	Digest    Digest     `json:"digest"`
@@ -32,7 +32,7 @@ type Plan struct {
 
 	Irreversible  int          `json:"first_irreversible,omitempty"` // the first step that can't be undone by the plan's end; from 1, 0 is none
 	Uncompensated []int        `json:"uncompensated,omitempty"`      // the steps that can't be undone and name nothing that makes them good
-	Objections    []PlanRemark `json:"objections,omitempty"`         // what stands against it as a whole
+	Objections    []PlanRemark `json:"objections,omitempty"`         // what speaks against it as a whole
 
 	Request  string    `json:"request,omitempty"` // that waits for a person to acknowledge it
 	By       string    `json:"accepted_by,omitempty"`
@@ -71,7 +71,7 @@ func (s StepView) Final() bool {
 	return s.Lapses || s.Reversibility != Readonly && s.Reversibility != Reversible && s.Reversibility != Window
 }
 
-// A PlanRemark is one thing that stands against a plan as a whole.
+// A PlanRemark is one thing that speaks against a plan as a whole.
 type PlanRemark struct {
 	Rule    string  `json:"rule"`
 	Verdict Verdict `json:"verdict"`

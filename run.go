@@ -18,7 +18,7 @@ type Run struct {
 	Task          string     `json:"task,omitempty"`
 	Tools         []string   `json:"tools,omitempty"`  // that the task requires
 	Output        *RunOutput `json:"output,omitempty"` // what its result has to look like
-	Key           string     `json:"key,omitempty"`    // by which its agent, or whoever delegates, registers it no second time
+	Key           string     `json:"key,omitempty"`    // by which its agent, or its delegator, registers it no second time
 	Created       time.Time  `json:"created"`
 	Until         time.Time  `json:"until,omitzero"`  // its time box: past it nothing is done in it
 	Paused        time.Time  `json:"paused,omitzero"` // when that was recorded, and what it was at was kept

@@ -148,7 +148,7 @@ func loose(text string) bool {
 	return strings.Contains(text, "*") && len(strings.Trim(text, "*-")) == 0
 }
 
-// FitsWord reports whether a word is one that a pattern describes. Each * stands for one or more letters, digits, dots, underscores
+// FitsWord reports whether a word is one that a pattern describes. Each * means one or more letters, digits, dots, underscores
 // and dashes: at the beginning of a word for no dash, and never so that a part of a path becomes . or .. by it.
 func FitsWord(pattern, word string) bool {
 	if !strings.Contains(pattern, "*") {

@@ -37,7 +37,7 @@ const ControlObserver = "control"
 // NoName is the name under which it is recorded what somebody did who could not be told.
 const NoName = "unknown"
 
-// CheckNotOwn refuses the names under which Interlock itself stands in its log: whoever was called so, agent or person, would sign what a
+// CheckNotOwn refuses the names under which Interlock itself appears in its log: an agent or person called so would sign what a
 // machine decided, or be taken for one.
 func CheckNotOwn(field, name string) error {
 	switch name {

@@ -17,7 +17,7 @@ type Snapshot struct {
 	Taken time.Time `json:"taken,omitzero"`
 
 	Block  string  `json:"block,omitempty"`  // id of the challenge that forbids this agent everything
-	Loop   *Loop   `json:"loop,omitempty"`   // where the monitored execution stands that reports this step
+	Loop   *Loop   `json:"loop,omitempty"`   // how far the monitored execution is that reports this step
 	Grants []Grant `json:"grants,omitempty"` // proved, in force and for this agent, by id; without signatures
 
 	// proved orders for this agent, in force, by id; without signatures

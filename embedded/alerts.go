@@ -65,7 +65,7 @@ func (a *alerts) close() {
 
 func (a *alerts) run() {
 	defer close(a.ended)
-	told := map[string]*meter.Allowance{} // by kind, of which there are few
+	told := map[string]*meter.Allowance{} // by kind, and there are few kinds
 	for {
 		select {
 		case one := <-a.queue:

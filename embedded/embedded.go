@@ -65,7 +65,7 @@ type Backend struct {
 	// Proved checks what proves an operator's words; Verify is admission's answer to a challenge.
 	Proved func(operator interlock.OperatorRecord, method, statement, signature string) (key string, err error)
 	// Attest signs, as the server, that a statement was made: by a console session or with a code, whose id is the subject.
-	// Whoever calls it must have seen it made.
+	// The caller must have seen it made.
 	Attest func(method, subject, statement string) (signature string, err error)
 
 	// Answers is the key under which this process answers hooks as the home's server.

@@ -26,7 +26,7 @@ type Ground struct {
 	Last    interlock.Digest   // what the log named last as in force; empty: it never named any
 }
 
-// groundOrders is where it stands what judges are to hold actions against.
+// groundOrders is where it is recorded what judges are to hold actions against.
 type groundOrders struct {
 	settings config.Config
 	port     store.Port
@@ -158,7 +158,7 @@ func (o *groundOrder) text(ctx context.Context, port store.Port) (string, error)
 	return string(text), nil
 }
 
-// groundsWith is the digest of the ground rules that ship with those that a text adds, for whoever carries out an order about them.
+// groundsWith is the digest of the ground rules that ship with those that a text adds, for carrying out an order about them.
 func groundsWith(added string) (interlock.Digest, error) {
 	whole, _, err := groundOf("the ground rules", []byte(added), added == "")
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	checkIntegrityLook  = 10 * time.Minute // how often a process that lasts looks whether it is due
 )
 
-// CheckIntegrity reads the whole log and what stands beside it, holds all of it against its proofs, and records what was found:
+// CheckIntegrity reads the whole log and what is kept beside it, holds all of it against its proofs, and records what was found:
 // INTEGRITY_CHECK_SUMMARY, and INTEGRITY_FAILURE with an alarm where something is wrong. An error says that the check could not be made.
 func (b *Backend) CheckIntegrity(ctx context.Context, now time.Time) (found auditlog.IntegritySummary, err error) {
 	_, before, err := b.integrity(ctx)

@@ -36,7 +36,7 @@ type Judging struct {
 }
 
 // Judges are the judges that the settings name, each ready to be asked, or what is wrong with one. Nobody tests them by a schedule unless
-// [judge.Client.Keep] is called: then whoever asks first does.
+// [judge.Client.Keep] is called: then the first to ask does.
 func Judges(settings config.Config, with Judging) ([]*judge.Client, error) {
 	if with.Getenv == nil {
 		with.Getenv = os.Getenv

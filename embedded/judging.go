@@ -175,8 +175,8 @@ func (j *judging) lasting() context.Context {
 // under those of before.
 const lookForGround = time.Second
 
-// keep tests judges on their schedule, and puts others in their place where an admin orders other ground rules. They are tested anew then
-// before they count, and nothing that was remembered does: both are bound to the ground rules.
+// keep tests judges on their schedule, and puts others in their place where an admin orders other ground rules. They are tested
+// again then before they count, and nothing that was remembered does: both are bound to the ground rules.
 func (j *judging) keep(ctx context.Context, adm *admission.Admission) {
 	ticker := time.NewTicker(lookForGround)
 	defer ticker.Stop()

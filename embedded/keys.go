@@ -44,7 +44,7 @@ func prepareHome(home string) error {
 	return nil
 }
 
-// LogSealer is the key that signs a home's log, for checking what only its holder can: whoever has it can sign.
+// LogSealer is the key that signs a home's log, for checking what only its holder can: with it, anybody can sign.
 func LogSealer(home string) (*auditlog.Sealer, error) {
 	private, err := readKey(filepath.Join(home, privateKeyFile))
 	if err != nil {

@@ -31,7 +31,7 @@ type ownRules struct {
 	looked   atomic.Int64 // when somebody last looked, since it began
 
 	newest  atomic.Pointer[reading]
-	guard   sync.Mutex        // of reading anew
+	guard   sync.Mutex        // of reading again
 	last    map[string][]byte // the documents of the newest reading; nil if there is none, or they could not be read
 	in      map[string][]byte // of the newest that could be used
 	why     string            // the newest could not be used; empty if it could

@@ -55,7 +55,7 @@ func Recorder(c config.Config) admission.Recorder {
 }
 
 // governance is what the settings file says of how is decided. What a process may say otherwise of itself, such as whether
-// somebody is there, stands with each decision instead.
+// somebody is there, is recorded with each decision instead.
 func governance(c config.Config) map[string]string {
 	return map[string]string{
 		"quiet_hours":   string(c.QuietHours),
@@ -79,7 +79,7 @@ func inputsSealer(home string) (func([]byte) ([]byte, error), error) {
 }
 
 // makeInputsKey makes the key pair. Of several processes the first wins, as with the log's key: the public half, which comes
-// second, is written from the private one that stands.
+// second, is written from the private one that is there.
 func makeInputsKey(home string) ([]byte, error) {
 	private, _, err := vault.Generate()
 	if err != nil {
@@ -126,7 +126,7 @@ func writeOnce(home, path, text string) error {
 	return nil
 }
 
-// InputsOpener opens what was sealed in a home, for whoever may read its key.
+// InputsOpener opens what was sealed in a home, for those who may read its key.
 func InputsOpener(home string) (func(sealed []byte, most int64) ([]byte, error), error) {
 	private, err := fileio.Own(filepath.Join(home, inputsKeyFile), maxKey, fileio.Secret)
 	if err != nil {

@@ -23,11 +23,11 @@ import (
 // stricter, in a home that somebody governs. See [config.Settings].
 type Settled struct {
 	config.Config
-	Order   admissiongovernance.OrderedSettings // the order that stands, if there is one
+	Order   admissiongovernance.OrderedSettings // the order in force, if there is one
 	Refused []Refusal                           // settings that have no effect
 
 	governed bool
-	replaced bool          // the home is another than hooks were installed for: whoever governed that is not known here
+	replaced bool          // the home is another than hooks were installed for: who governed that one is not known here
 	base     config.Config // what is ordered, or is the default
 }
 
@@ -162,7 +162,7 @@ func (b *Backend) Settle(ctx context.Context, wanted config.Config) (Settled, er
 	return settledBy(ctx, wanted, b.Store, b.verify, b.Answers.Pin())
 }
 
-// SettingsOrder is the order about settings that stands now.
+// SettingsOrder is the order about settings that is in force now.
 func (b *Backend) SettingsOrder(ctx context.Context) (admissiongovernance.OrderedSettings, error) {
 	return admissiongovernance.ReadSettingsOrder(ctx, b.Store.Load, b.verify, time.Now().UTC())
 }

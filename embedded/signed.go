@@ -99,7 +99,7 @@ func lastOrder(ctx context.Context, port store.Port, key *auditlog.PublicKey) (o
 	}
 	event, err := key.SignedEvent(entries[0])
 	if err != nil {
-		return order{}, nil // whoever made it had no key: it is nobody's order
+		return order{}, nil // its maker had no key: it is nobody's order
 	}
 	var record struct {
 		Documents interlock.Digest `json:"documents"`

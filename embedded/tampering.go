@@ -15,8 +15,8 @@ import (
 // alarmTime bounds how long a reading waits for the record that something of what it read is not believed.
 const alarmTime = 5 * time.Second
 
-// A tampering records and tells that something which stands beside the log is not as Interlock wrote it. A store is opened before
-// there is anything to record with; what it notices until then waits.
+// A tampering records and tells that something which is kept beside the log is not as Interlock wrote it. A store is opened
+// before there is anything to record with; what it notices until then waits.
 type tampering struct {
 	mu    sync.Mutex
 	alarm func(ctx context.Context, kind, message string) error
@@ -51,8 +51,8 @@ func (t *tampering) use(alarm func(ctx context.Context, kind, message string) er
 	}
 }
 
-// CheckStanding looks at everything that stands beside the log, as [store.Port] does, and has what is wrong recorded and told, each
-// once for as long as the process runs.
+// CheckStanding looks at everything that is kept beside the log, as [store.Port] does, and has what is wrong recorded and told,
+// each once for as long as the process runs.
 func (b *Backend) CheckStanding(ctx context.Context) (wrong int, err error) {
 	err = b.Store.CheckStanding(ctx, func(what *ledger.Tampered) error {
 		wrong++
@@ -64,7 +64,7 @@ func (b *Backend) CheckStanding(ctx context.Context) (wrong int, err error) {
 	return wrong, err
 }
 
-// checkStandingEvery is how often a process that lasts looks at all that stands.
+// checkStandingEvery is how often a process that lasts looks at all that is kept beside the log.
 const checkStandingEvery = 10 * time.Minute
 
 // CheckStandingUntil looks at once and again and again, until ctx ends. What can't be read is for tell.

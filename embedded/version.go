@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Release is the version of this tree, and the only place where it stands: `make release` and all that it makes take it from
+// Release is the version of this tree, and the only place where it is written: `make release` and all that it makes take it from
 // here.
 const Release = "0.1.0-dev"
 

@@ -71,7 +71,7 @@ func workspace(dir, home string) string {
 	return workspaceAbove(clean, isRepository(clean), home)
 }
 
-// workspaceAbove is the workspace of a directory of which is known whether it is a repository.
+// workspaceAbove is the workspace of a directory, given whether it is a repository.
 func workspaceAbove(dir string, repository bool, home string) string {
 	for at := dir; ; {
 		parent := filepath.Dir(at)

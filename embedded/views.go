@@ -71,7 +71,7 @@ func (v *Views) Gather(dir string) interlock.View {
 	return view
 }
 
-// directory returns what stands directly in a directory. One that was changed a moment ago is read every time, because a second
+// directory returns what is directly in a directory. One that was changed a moment ago is read every time, because a second
 // change might leave the same time stamp.
 func (v *Views) directory(dir string) directory {
 	info, err := os.Stat(dir)

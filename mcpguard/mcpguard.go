@@ -6,7 +6,7 @@
 //	server.AddReceivingMiddleware(guard.Middleware())
 //
 // That is for servers of the official SDK. [Guard.Handler] does the same for any handler that speaks MCP over streamable HTTP.
-// What is decided is what the gateway decides (see its manual); a server that is guarded so and stands behind a gateway as well
+// What is decided is what the gateway decides (see its manual); a server that is guarded so and is behind a gateway as well
 // is decided about twice.
 package mcpguard
 
@@ -102,7 +102,7 @@ func (g *Guard) caller(ctx context.Context, header http.Header) (mcpgateway.Call
 }
 
 // Handler wraps a handler that speaks MCP over streamable HTTP. What a client posts reaches it as it was judged, or not at
-// all. Authentication is for whoever stands before it; [Config.Caller] reads what that leaves in the headers.
+// all. Authentication is for what is in front of it; [Config.Caller] reads what that leaves in the headers.
 func (g *Guard) Handler(next http.Handler) http.Handler {
 	return g.inline.Handler(next, func(r *http.Request) (mcpgateway.Caller, error) { return g.caller(r.Context(), r.Header) })
 }

@@ -13,7 +13,7 @@ import (
 	"interlock/internal/mcpgateway"
 )
 
-// Middleware returns receiving middleware for a server of the official SDK. Add it last: what stands before it can still change
+// Middleware returns receiving middleware for a server of the official SDK. Add it last: what comes before it can still change
 // what was judged.
 func (g *Guard) Middleware() mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {

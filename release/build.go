@@ -108,7 +108,7 @@ func (r *release) manHead(name, what string) string {
 		"Interlock "+r.version, "Interlock", roff(name), roff(what))
 }
 
-// section is a text as it stands, under a heading.
+// section is a text as it is, under a heading.
 func section(title, text string) string {
 	return ".SH " + roff(title) + "\n.nf\n" + roff(strings.TrimRight(text, "\n")) + "\n.fi\n"
 }

@@ -23,7 +23,7 @@ func (r *release) homepage() string {
 	return "https://" + r.module
 }
 
-// origin is where the module is kept, or a name that stands for that.
+// origin is where the module is kept, or a name used in place of that.
 func (r *release) origin() string { return cmp.Or(r.homepage(), "https://example.com/interlock") }
 
 // downloads is where the files of this version will be.

@@ -61,7 +61,7 @@ func (r *release) modules() (modules [][3]string, goVersion string, err error) {
 	return modules, goVersion, nil
 }
 
-// provenance writes what everything was made of and how, in the form of SLSA. It is not signed: whoever publishes it does that.
+// provenance writes what everything was made of and how, in the form of SLSA. It is not signed: its publisher does that.
 func (r *release) provenance(string) error {
 	type object map[string]any
 	var subjects []object

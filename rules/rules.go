@@ -15,8 +15,8 @@ import (
 //go:generate go test -run TestLiteralsAreFresh -count=1 ../internal/ruleset -update
 
 // defaults is a JSON object with two elements per document, under its path below this directory: what names its content,
-// and the document in compact form. Each document stands between a line that ends in a comma and one that begins with a
-// bracket; of command tables, each command stands on a line of its own, so that it is found without reading the others.
+// and the document in compact form. Each document is between a line that ends in a comma and one that begins with a
+// bracket; of command tables, each command is on a line of its own, so that it is found without reading the others.
 //
 //go:embed defaults.json
 var defaults []byte

@@ -10,7 +10,7 @@ type Claim struct {
 	ID   string
 	File string // relative to the module, with slashes
 	Line int
-	Test string // the function the call stands in
+	Test string // the function the call is in
 }
 
 // Check holds claims and gaps against the clauses and returns what is wrong, one sentence each, in a fixed order:

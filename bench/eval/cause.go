@@ -9,7 +9,7 @@ import (
 	"interlock"
 )
 
-// A cause is what a decision came from, in words of which there are few: cases with one cause are mended together.
+// A cause is what a decision came from, in a few fixed words: cases with one cause are mended together.
 type cause struct {
 	Rule       string `json:"rule"`       // the decisive rule; "no impact" or "no objection" where nothing stopped the action
 	Kind       string `json:"kind"`       // of the impact the rule points at, else of the gravest one
@@ -97,7 +97,7 @@ func firstCommand(script string) string {
 	return ""
 }
 
-// commandTables says in which table of the default knowledge each command stands.
+// commandTables says in which table of the default knowledge each command is.
 func commandTables(documents map[string][]byte) map[string]string {
 	tables := map[string]string{}
 	names := make([]string, 0, len(documents))
@@ -114,7 +114,7 @@ func commandTables(documents map[string][]byte) map[string]string {
 		if json.Unmarshal(documents[name], &table) != nil {
 			continue // no table
 		}
-		for commands := range table.Commands { // any order: a command stands in one place
+		for commands := range table.Commands { // any order: a command is in one place
 			for _, command := range strings.Split(commands, "|") {
 				tables[strings.ToLower(command)] = strings.TrimSuffix(path.Base(name), ".yaml")
 			}

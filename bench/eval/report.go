@@ -144,7 +144,7 @@ func (r report) byMetric(b io.Writer) {
 // sessionLength is how many commands a short session has.
 const sessionLength = 20
 
-// session says what the silence on clean commands of real agents means for whoever sits beside one.
+// session says what the silence on clean commands of real agents means for the person who sits beside one.
 func (r report) session(b io.Writer) {
 	head := "## What a session feels\n\n"
 	for _, m := range metrics {

@@ -27,9 +27,9 @@ func (b block) holds(p token.Position) bool {
 
 var profileLine = regexp.MustCompile(`^(.+\.go):(\d+)\.(\d+),(\d+)\.(\d+) \d+ (\d+)$`)
 
-// coverCases adds the conditions of switches to a coverage profile. Go's profile holds the bodies of cases and not what stands after the
-// word case, so gremlins would leave out every condition of a switch without a value, which is how most refusals are written
-// here. A condition is reached where its switch is.
+// coverCases adds the conditions of switches to a coverage profile. Go's profile holds the bodies of cases and not what comes
+// after the word case, so gremlins would leave out every condition of a switch without a value, which is how most refusals are
+// written here. A condition is reached where its switch is.
 func coverCases(root, name string) error {
 	profile, err := os.ReadFile(name)
 	if err != nil {

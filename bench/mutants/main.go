@@ -9,7 +9,7 @@
 //   - a break that does not compile is no break: gremlins would count it as noticed (compiler.go);
 //   - what survived is held against survivors.tsv, which has a sentence for each survivor that stays (survivor.go).
 //
-// It fails below 90 percent in any package and at any survivor without a sentence, and writes the table of README.md anew.
+// It fails below 90 percent in any package and at any survivor without a sentence, and writes the table of README.md again.
 package main
 
 import (

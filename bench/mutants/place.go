@@ -47,7 +47,7 @@ func located(root, dir string, ms []mutant) ([]found, error) {
 	return all, nil
 }
 
-// A source is a file with what is needed to say where in it something stands.
+// A source is a file with what is needed to say where in it something is.
 type source struct {
 	lines     []string
 	functions []span
@@ -128,7 +128,7 @@ func functionName(f *ast.FuncDecl) string {
 	return f.Name.Name
 }
 
-// outside stands for a function's name where there is none, as in the value of a constant.
+// outside is used for a function's name where there is none, as in the value of a constant.
 const outside = "-"
 
 func (s *source) place(line, column int) (place, error) {

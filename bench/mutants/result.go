@@ -36,7 +36,7 @@ func resultOf(t target, all []found, whole bool) result {
 	return r
 }
 
-// with is the result of a whole run after what survived it was tried again, and what else stands on the same lines. That was noticed
+// with is the result of a whole run after what survived it was tried again, and what else is on the same lines. That was noticed
 // the first time and is counted already.
 func (r result) with(survived, again []found, whole bool) result {
 	now := make(map[place]string)
@@ -106,13 +106,13 @@ func say(w io.Writer, r result, all []found, known []survivor, verbose bool) []s
 	return wrong
 }
 
-// The table in README.md stands between these lines.
+// The table in README.md is between these lines.
 const (
 	tableBegins = "<!-- results -->\n"
 	tableEnds   = "<!-- end of results -->"
 )
 
-// keep writes a package's row of the table anew.
+// keep writes a package's row of the table again.
 func keep(dir string, r result) error {
 	name := filepath.Join(dir, "README.md")
 	text, err := os.ReadFile(name)

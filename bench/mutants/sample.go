@@ -142,7 +142,7 @@ func only(dir string, survived []found) picker {
 	return func(name string, n int, _ string) bool { return lines[name][n] }
 }
 
-// sampled says whether a line is in the sample: by what it says, not by where it stands.
+// sampled says whether a line is in the sample: by what it says, not by where it is.
 func sampled(name, line string, percent int, seed string) bool {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s\n%s\n%s", seed, name, line)

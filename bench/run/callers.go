@@ -126,7 +126,7 @@ func (b *bench) gatewayHome(duty int) (home, mode string, err error) {
 	if err != nil || duty == dutyDurable {
 		return home, "enforcing", err
 	}
-	// as settings, and not as a flag alone: whoever governs the home from then on is shown these, and they stay in force
+	// as settings, and not as a flag alone: those who govern the home from then on are shown these, and they stay in force
 	const settings = "mode: monitoring\ngateway: {record: objections}\n"
 	return home, "monitoring", os.WriteFile(filepath.Join(home, "interlock.yaml"), []byte(settings), 0o600)
 }

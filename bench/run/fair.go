@@ -14,7 +14,7 @@ import (
 	"interlock/internal/config"
 )
 
-// The attack: so many requests of one token at once, each of which sends its header, one byte of its body and then nothing.
+// The attack: so many requests of one token at once; each sends its header, one byte of its body and then nothing.
 // Whichever is answered or cut begins again a second later.
 const (
 	slowRequests = 1200

@@ -96,7 +96,7 @@ func (b *bench) race(contestants []contestant) (synced []time.Duration, times []
 		}
 		synced = append(synced, time.Since(start))
 		for k := range contestants {
-			if n%2 == 1 { // forwards and backwards: whoever comes after a pause meets a server that slept, and pays for it
+			if n%2 == 1 { // forwards and backwards: the one after a pause meets a server that slept, and pays for it
 				k = len(contestants) - 1 - k
 			}
 			c := contestants[k]

@@ -17,7 +17,7 @@ import (
 // against one regular expression: the least that can be called a policy.
 const relayFlag = "-relay"
 
-// relayReads stands in the place of a relay's file.
+// relayReads is given in place of a relay's file.
 const relayReads = "-reads"
 
 // relayForbids is what such a relay lets no call say.

@@ -219,7 +219,7 @@ func (b *browser) wear(ctx context.Context, d dress, high int) error {
 	return err
 }
 
-// settled waits until a page has drawn itself, and says how high it is and what of it stands outside of the screen.
+// settled waits until a page has drawn itself, and says how high it is and what of it is outside of the screen.
 const settled = `(async () => {
 	await document.fonts.ready;
 	await new Promise((done) => setTimeout(done, 120));

@@ -152,7 +152,7 @@ func (d *day) servers(ctx context.Context) error {
 	return nil
 }
 
-// orders gives what stands all day: a grant, a rung of trust, rules in the shadow.
+// orders gives what is in force all day: a grant, a rung of trust, rules in the shadow.
 func (d *day) orders(ctx context.Context) error {
 	order := interlock.Order{ID: "ord_5a1c0e7d9b3f2468", Verb: interlock.VerbPromote, Subject: "reviewer", Detail: "community_reviewed",
 		Reason: "three weeks of reviews without a refusal", Operator: "ada", At: d.now(), Expires: d.now().Add(5 * time.Minute)}

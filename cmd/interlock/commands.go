@@ -139,7 +139,7 @@ func newParser(p *cli.Program, rows []commandRow, more ...kong.Option) (*kong.Ko
 	return kong.New(&p.Globals, options...)
 }
 
-// helpGroups is in which order and under which headings the commands stand in `interlock --help`. What stands nowhere here
+// helpGroups is in which order and under which headings the commands stand in `interlock --help`. What is nowhere here
 // comes last, under a heading of its own.
 func helpGroups() []helpGroup {
 	return []helpGroup{

@@ -12,7 +12,7 @@ import (
 )
 
 // asTyped gives an error that names the field of a record the name of what the user typed: of an order its subject is the
-// agent, the tool or the id on the command line, and the operator who gives it stands after --as. Fields of settings, and
+// agent, the tool or the id on the command line, and the operator who gives it comes after --as. Fields of settings, and
 // whatever the command does not take, keep their names.
 func asTyped(err error, command *kong.Node) error {
 	var exit *cli.ExitCode

@@ -70,7 +70,7 @@ func (p *page) short() string {
 	return title
 }
 
-// address is where a page stands in the site: a README is what is shown for its directory.
+// address is where a page is in the site: a README is what is shown for its directory.
 func address(name string) string {
 	dir, file := path.Split(name)
 	if file == "README.md" {

@@ -23,7 +23,7 @@ type kind struct {
 	pages []string
 }
 
-// kinds are what stands beside every page. A page of docs that is in none fails the tests; decisions are listed on a page of their own.
+// kinds are shown beside every page. A page of docs that is in none fails the tests; decisions are listed on a page of their own.
 var kinds = []kind{
 	{"Begin", []string{"README.md", "docs/README.md", "docs/tutorial/README.md"}},
 	{"How to", []string{"docs/how-to/README.md", "docs/how-to/install.md", "docs/how-to/blocked.md", "docs/how-to/ask-less.md",

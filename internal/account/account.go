@@ -1,4 +1,4 @@
-// Package account names the operating-system user this process runs as. Whoever an agent acts for is told by the system and
+// Package account names the operating-system user this process runs as. The user an agent acts for is named by the system and
 // never by the environment, which the agent may change: blocks, approvals and grants are bound to the name.
 //
 // It must stay cheap to link and to run, because every call of a hook asks it, and must give the same name in every program

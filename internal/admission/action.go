@@ -74,7 +74,7 @@ func parseTool(action interlock.Action, input json.RawMessage) (interlock.Action
 	return action, checkNUL("/input/args", canonical)
 }
 
-// CheckText refuses what no shell, tool or file system could be given as it stands: bytes that are not UTF-8, and NUL, at
+// CheckText refuses what no shell, tool or file system could be given as it is: bytes that are not UTF-8, and NUL, at
 // which one program ends a text and another goes on.
 func CheckText(field, text string) error {
 	switch {

@@ -76,7 +76,7 @@ func Always(id string, request interlock.ApprovalRequest, decided auditlog.Decid
 	return g, nil
 }
 
-// inAdvance reports whether a standing yes could answer what is asked, so that whoever is asked may be told how to give one.
+// inAdvance reports whether a standing yes could answer what is asked, so that the person asked may be told how to give one.
 func inAdvance(request string, d interlock.Decision, action interlock.Action) bool {
 	return request != "" && engine.EachTime(d) == "" && (action.Kind != interlock.KindShell || impact.Words(action) != nil)
 }

@@ -22,8 +22,8 @@ var authorLooks = []look{
 
 // Code that one agent wrote and another runs meets the bounds of both, or an agent would have another do what its own type refuses: it
 // would write a script and wait. So it is remembered for a day who wrote which file, with everybody who had delegated the run that it was
-// written in, and whoever runs it is held against their types too. What was copied is still whose it was. What an agent wrote itself, or
-// a person did, adds nothing.
+// written in, and the agent that runs it is held against their types too. What was copied is still whose it was. What an agent
+// wrote itself, or a person did, adds nothing.
 //
 // A place is a path, whichever machine it is on: two agents on two machines that both write /srv/a.sh and run it are held against each
 // other's types, which errs towards strict.
@@ -31,7 +31,7 @@ var authorLooks = []look{
 // maxAuthors bounds how many agents an action is held against because of what they wrote.
 const maxAuthors = 32
 
-// placeKey names a file whoever wrote it.
+// placeKey names a file, no matter who wrote it.
 func placeKey(name string) string {
 	sum := sha256.Sum256([]byte(path.Clean(strings.ReplaceAll(name, `\`, "/"))))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -65,7 +65,7 @@ func rememberedRows(p *Case, d interlock.Decision, basis *interlock.RunBasis, no
 	return rows
 }
 
-// ranAndCopied are the files that an action runs, and those that it copies or writes anew from: where it writes any.
+// ranAndCopied are the files that an action runs, and those that it copies or rewrites: where it writes any.
 func (d *pendingDecision) ranAndCopied() (ran, copied []string) {
 	impacts := d.read.Impacts
 	ran = targets(impacts, interlock.ImpactExecute)
@@ -97,7 +97,7 @@ func (d *pendingDecision) authorRefs() (refs []ledger.Ref) {
 	return refs
 }
 
-// authored finds who else wrote what an action runs, with the types that they are bound to now, and what it writes anew.
+// authored finds who else wrote what an action runs, with the types that they are bound to now, and what it copies or rewrites.
 func (d *pendingDecision) authored() (authors []interlock.RunHolder, passes []string, err error) {
 	if !d.under.Rules.Typed() {
 		return nil, nil, nil

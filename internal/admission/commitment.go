@@ -106,7 +106,7 @@ func (d *pendingDecision) commitRefs() (refs []ledger.Ref) {
 	return refs
 }
 
-// commitFindings are what stands against what an action decides, and since when what it would reverse is as it is: a yes of
+// commitFindings are the objections to what an action decides, and since when what it would reverse is as it is: a yes of
 // before was not about that.
 func (p *pendingDecision) commitFindings() (found []interlock.Finding) {
 	standing := p.begun

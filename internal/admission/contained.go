@@ -92,7 +92,7 @@ func (a *Admission) healed(ctx context.Context, p *Case, err error) bool {
 }
 
 // capped isolates an agent that was refused for a cap on what it may reach, where its tier has phases (EC-2.3). A rate of actions
-// is none: whoever is only too fast waits.
+// is none: an agent that is only too fast waits.
 func (a *Admission) capped(ctx context.Context, p *Case, d interlock.Decision) error {
 	if len(p.limited) == 0 || d.Answer.Allowed() || d.Mode != interlock.Enforcing || p.under.Rules.TierFor(p.agent) < 2 {
 		return nil

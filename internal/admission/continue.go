@@ -20,7 +20,7 @@ var continuedLooks = []look{
 // this very action and requester under these rules, its time is not over, and its signature holds. It answers an Ask and
 // nothing else, so whatever else objects by now does.
 //
-// over says that the approval is spent already. One that is not is spent by whoever names it, like any other.
+// over says that the approval is spent already. One that is not is spent by the decision that names it, like any other.
 func (d *pendingDecision) continued() (_ ledger.Standing, over bool) {
 	r := core.Found[interlock.ApprovalRequest](&d.ground, core.Key(ledger.Request, d.Continues))
 	if d.Continues == "" || r.Status != interlock.RequestSpent || !d.now.Before(r.Expires) {

@@ -12,7 +12,7 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// Which actions of which agents have failed lately, as far as a gateway carries them out, stands in the ledger and is written
+// What actions of what agents have failed lately, as far as a gateway carries them out, is in the ledger and is written
 // with the outcome.
 
 // endings are those that agents may have been told of and whose outcomes are not recorded yet: an agent is faster than a
@@ -38,7 +38,7 @@ type told struct {
 	added   int               // so many of them are in sum already
 	known   ledger.FailedBody // what the ledger knew
 	sum     ledger.FailedBody // with those that are added, and with those that were since too many or too old
-	unknown bool              // what the ledger knows is to be asked anew
+	unknown bool              // what the ledger knows is to be asked again
 }
 
 // maxEndings bounds how many may be under way. The oldest goes first.

@@ -128,7 +128,7 @@ func (a *Admission) learned(ctx context.Context, r interlock.Requester, d interl
 	return rows, nil
 }
 
-// triedAs records that the form was carried out in which an action is tried that waits for a person, for whoever decides about it.
+// triedAs records that the form was carried out in which an action is tried that waits for a person, for those who decide it.
 func (a *Admission) triedAs(ctx context.Context, r interlock.Requester, d interlock.Decision, event string, o interlock.Outcome,
 	carried bool) error {
 	status := o.Status

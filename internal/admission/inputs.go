@@ -12,7 +12,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text stands in the
+// keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text is in the
 // event; what many decisions share is stored once.
 func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, manifest interlock.Digest, raw, shown interlock.Action,
 	made *evaluation, recorded interlock.Decision) error {

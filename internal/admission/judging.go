@@ -34,7 +34,7 @@ func (a *Admission) inquire(p *Case, analysis impact.Analysis, d *interlock.Deci
 		return nil, err
 	}
 	if later := a.Later(q, analysis.Impacts, d); later != nil {
-		own := *q // the question is kept for whoever needs it again
+		own := *q // the question is kept for when it is needed again
 		own.Later = later
 		return &own, nil
 	}
@@ -88,7 +88,7 @@ func objective(p *Case, tier int, standing ledger.Standing) string {
 
 // Where an operator has said so of a class of actions, a judge is heard after the action was let through, or of a share of the
 // class only (ASA 17.1, 17.2). Nothing that can't be undone for certain is: see [gate.JudgedBefore], which every decision holds
-// it to. That it was so stands in the decision's record, as what the judge did not say, with what was drawn, so that the decision
+// it to. That it was so is in the decision's record, as what the judge did not say, with what was drawn, so that the decision
 // is made again alike.
 
 // writeOwed adds to the change that lets an action through that its judge is owed an answer, where one is.

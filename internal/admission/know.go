@@ -103,7 +103,7 @@ func (d *pendingDecision) contextFindings() []interlock.Finding {
 		Suggestion: "keep a checkpoint (POST /v1/runs/ID/checkpoints), then begin a new context with the same system prompt"}}
 }
 
-// A monitored agent that was asked about pauses (MCP-AQL 8.6.4). What it pauses for stands in the ledger, as the request itself:
+// A monitored agent that was asked about pauses (MCP-AQL 8.6.4). What it pauses for is in the ledger, as the request itself:
 // so it binds the agent and not one of its executions, holds in every process and at every endpoint, and ends by the answer to
 // that request or with its time, whatever the agent reports meanwhile.
 
@@ -130,7 +130,7 @@ func (a *Admission) paused(p *Case, standing ledger.Standing, waiting interlock.
 			!now.Before(r.Expires) {
 			continue
 		}
-		// An approval that does not hold is no answer, whoever wrote the row.
+		// An approval that does not hold is no answer, no matter who wrote the row.
 		answered := r.Status == interlock.RequestApproved &&
 			quorum.Recheck(r, standing.Operators, standing.Agents, a.Config.Verify, now) == nil
 		pending := !answered && (r.Status == interlock.RequestPending || r.Status == interlock.RequestApproved)

@@ -9,8 +9,8 @@ import (
 )
 
 // left reports whether the question a decision asks is left to Interlock's own gateway, which judges the same call by the same
-// rules: only where nothing asks but what looks at the action itself, and it would without what this run did before,
-// of which the gateway knows nothing.
+// rules: only where nothing asks but what looks at the action itself, and it would without what this run did before:
+// the gateway knows nothing of that.
 func (a *Admission) left(p *Case, standing ledger.Standing, d interlock.Decision, now time.Time) bool {
 	told := p.Handover == interlock.HandoverGateway && d.Answer == interlock.Ask
 	if !told && p.Handover != interlock.HandoverUnsure || !asks(d) {

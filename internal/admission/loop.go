@@ -17,8 +17,8 @@ var loopLooks = []look{
 	{writes: (*pendingDecision).writeExecution, late: true},
 }
 
-// What monitored executions have done stands in the ledger, by principal, agent and run, so that a step which is one too many
-// of its kind is known as that by whoever decides it, and a restart forgets nothing.
+// What monitored executions have done is in the ledger, by principal, agent and run, so that a step which is one too many
+// of its kind is known as that by the process that decides it, and a restart forgets nothing.
 
 // executions keep the steps of one run apart: of two at once one would be decided again, and of many some never. Runs that share
 // a lock wait for each other, which costs time and nothing else; those of other processes are held apart by their rows.

@@ -158,9 +158,9 @@ func (d *pendingDecision) judge(besides ...interlock.Finding) {
 	d.judgeBy(&d.under.Evaluator, append(findings(looks, d, false), besides...))
 }
 
-// decide decides, and decides again without an approval whose signature does not hold: the store is read by whoever can write its
-// file, so an approval is proved again at the moment it is spent. It decides again as well if the agent has asked too much to be
-// given another question.
+// decide decides, and decides again without an approval whose signature does not hold: the store is read by anyone who can write
+// its file, so an approval is proved again at the moment it is spent. It decides again as well if the agent has asked too much to
+// be given another question.
 func (d *pendingDecision) decide(ctx context.Context) (err error) {
 	if d.authors, d.passes, err = d.authored(); err != nil {
 		return err

@@ -26,8 +26,8 @@ var planLooks = []look{
 // steps in this order, and anything else that changes something is asked about. That a plan was accepted lowers nothing: each step is
 // decided by itself.
 
-// SubmitPlan looks at the plan of a registered run of the requester's. The same plan again is the one that stands, as far as it has come:
-// so is heard that a person has acknowledged it. Another plan takes its place.
+// SubmitPlan looks at the plan of a registered run of the requester's. The same plan again is the one that is recorded, as far as
+// it has come: so is heard that a person has acknowledged it. Another plan takes its place.
 func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q interlock.PlanRequest) (plan interlock.Plan, err error) {
 	steps, err := runs.CheckPlan(by, q)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *Admission) SubmitPlan(ctx context.Context, by interlock.Requester, q in
 	return plan, nil
 }
 
-// into adds to a change what becomes of the plan, and gives it. Nothing is added where it stands as it is.
+// into adds to a change what becomes of the plan, and gives it. Nothing is added where it is recorded as it is.
 func into(p *runs.Planning, change *ledger.Change) (interlock.Plan, error) {
 	digest, err := p.Digest()
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *Case) planStep() *auditlog.PlanStep {
 	return &auditlog.PlanStep{Plan: p.planning.ID, Step: p.planning.Done}
 }
 
-// lookAtPlan finds what stands against a plan: each step as it would be decided after those before it, and all of them together.
+// lookAtPlan finds what there is against a plan: each step as it would be decided after those before it, and all together.
 func lookAtPlan(p *runs.Planning, digest interlock.Digest) (interlock.Plan, error) {
 	plan := interlock.Plan{ID: "pln_" + strings.TrimPrefix(string(digest), "sha256:")[:24], Digest: digest, Run: p.Who.Run,
 		Agent: p.Who.Agent, Principal: p.Who.Principal, Ruleset: p.Under.Rules.Digest(), Created: p.Now}

@@ -137,8 +137,8 @@ func (d *pendingDecision) writeCall() error {
 	return nil
 }
 
-// Whoever is denied the same thing again and again tries other spellings of it, and would do so for ever. After some denials in a
-// row the agent is told to tell its user, and the operators are, once (ASA 16.5).
+// An agent that is denied the same thing again and again tries other spellings of it, and would do so for ever. After some
+// denials in a row the agent is told to tell its user, and the operators are, once (ASA 16.5).
 
 // denialRefs names the row of what an agent wants, where it counts how often that is denied it.
 func (d *pendingDecision) denialRefs() []ledger.Ref {

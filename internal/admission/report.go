@@ -52,8 +52,8 @@ func (a *Admission) report(ctx context.Context, r interlock.Requester, o interlo
 var errAnothers = interlock.Errorf(interlock.CodeUnauthorized, "/event_id", "is another agent's decision: what became of it is for that agent, "+
 	"and for what carries it out, to tell; name one of your own")
 
-// forged refuses the outcome of what another agent did. It is not recorded as one: whoever reads the log to find out what has to be
-// undone would believe that it ran, or did not.
+// forged refuses the outcome of what another agent did. It is not recorded as one: a person who reads the log to find out what
+// has to be undone would believe that it ran, or did not.
 func (a *Admission) forged(ctx context.Context, r interlock.Requester) error {
 	var change ledger.Change
 	if err := a.Raise(&change, r, "outcome-forged",

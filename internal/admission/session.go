@@ -9,7 +9,7 @@ import (
 	"interlock/internal/origin"
 )
 
-// maxSessionCalls bounds the calls of a session whose results can be placed. Whoever is over it is heard as if it had not called.
+// maxSessionCalls bounds the calls of a session whose results can be placed. A session over it is heard as if it had not called.
 const maxSessionCalls = 1024
 
 // maxSessionFetched bounds the places remembered as fetched of one session.
@@ -31,7 +31,7 @@ type sessionCall struct {
 	view   interlock.View
 }
 
-// NewSession is a run of which nothing has been told.
+// NewSession is a run that nothing has been told of.
 func NewSession(run string) *Session { return &Session{run: run, calls: map[string]sessionCall{}} }
 
 // Prompt takes in what the user said.

@@ -13,7 +13,7 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// What an action takes from limits is reserved when it is decided, and put right once by whoever carried it out: the gateway, or
+// What an action takes from limits is reserved when it is decided, and put right once by what carried it out: the gateway, or
 // `interlock exec`. What they measured is charged, what they did not carry out is given back, and that there was an action never is. An
 // agent's own report gives nothing back; neither does silence, or that nobody knows how it ended.
 

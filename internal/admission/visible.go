@@ -48,7 +48,7 @@ func (a *Admission) Visible(ctx context.Context, caller interlock.Requester, tar
 	return shown, nil
 }
 
-// pinsOfTargets names the pins that targets are seen by: one by one, and of resources, of which there may be thousands, all that
+// pinsOfTargets names the pins that targets are seen by: one by one, and of resources, as there may be thousands, all that
 // their server has.
 func pinsOfTargets(targets []pinning.Target) []ledger.Ref {
 	refs := make([]ledger.Ref, 0, len(targets))

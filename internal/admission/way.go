@@ -12,9 +12,9 @@ import (
 	"interlock/internal/ledger"
 )
 
-// A Way is how a proposal comes here: what the door that brings it can do, and what only that door knows of the call. It stands
+// A Way is how a proposal comes here: what the door that brings it can do, and what only that door knows of the call. It is kept
 // beside the proposal, which says what is wanted; nothing of it is recorded but what the snapshot of the decision holds. The zero
-// value is the way of whoever asks for itself: it reads nothing, carries nothing out, and its call is known by its id.
+// value is the way of a caller that asks for itself: it reads nothing, carries nothing out, and its call is known by its id.
 type Way struct {
 	// reads what the action would run; nil where the door may not, as for an agent behind the network
 	Read Reader
@@ -55,7 +55,7 @@ type Case struct {
 
 	agent   interlock.AgentRecord  // its requester's, as the snapshot held it
 	tree    string                 // the orchestration of its requester's registered run, if it has one
-	using   []core.Use             // what the decision takes from what stands
+	using   []core.Use             // what the decision takes from the ledger
 	met     map[ledger.Spend]bool  // what of that found too little left
 	limited []auditlog.Limited     // where that was a limit, what it found
 	spent   []budgeted             // what was found of the budgets that its agent works on
@@ -66,7 +66,7 @@ type Case struct {
 	healed  bool                   // it was looked whether something it is under has healed
 	first   first                  // what its agent's type has not used before
 	authors []interlock.RunHolder  // who else wrote what it runs, where types bind agents
-	passes  []string               // and who else wrote what it writes anew
+	passes  []string               // and who else wrote what it copies or rewrites
 
 	judging    judging.Consultation    // what judges said of it
 	deciding   []runs.Deciding         // what it decides that was decided before, or is from now on

@@ -88,7 +88,7 @@ func targets(impacts []interlock.Impact, kind interlock.ImpactKind) (paths []str
 	return paths
 }
 
-// fetchedPath begins what stands for a path that was fetched, where a path stands for one that was written.
+// fetchedPath begins what means a path that was fetched, where a path alone means one that was written.
 const fetchedPath = "fetched\x00"
 
 // The bounds of what is asked about fetched places: how many directories above a place are looked at, and how many names are

@@ -29,7 +29,7 @@ func Commands(text, home string) string {
 	}
 }
 
-// runs reports whether a text that stands behind the program's name begins with what is run on a home.
+// runs reports whether a text that follows the program's name begins with what is run on a home.
 func runs(text string) bool {
 	word := text
 	if end := strings.IndexFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' }); end >= 0 {

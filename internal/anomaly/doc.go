@@ -3,6 +3,6 @@
 // Where the facts come from, where profiles are kept and what follows from a score is the matter of package admission.
 //
 // A profile is bounded however long its agent lives: slots of ten minutes are summed up by the day, days are forgotten after a week,
-// and how it began stays for ever, so that a drift of which every step is small shows as well. Start with Profile.With, then
+// and how it began stays for ever, so that a drift whose steps are all small shows as well. Start with Profile.With, then
 // Profile.Score.
 package anomaly

@@ -25,7 +25,7 @@ type Fact struct {
 	Whole  bool          // and was completed
 	Unsure bool          // and says what it is not sure of
 
-	Begin bool // a person has said that what was unusual is explained: what is usual is learned anew
+	Begin bool // a person has said that what was unusual is explained: what is usual is learned again
 }
 
 // A Metric is what is counted in each slot.
@@ -56,8 +56,8 @@ func (m Metric) floor() float64 {
 const (
 	SlotLength = 10 * time.Minute // what is held against others of its kind
 	Learning   = 12               // slots before anything is compared: two hours in which something was done
-	firstSlots = 3                // of which it is not counted what is new
-	BaseSlots  = 36               // of which the fixed baseline is made: six hours
+	firstSlots = 3                // slots in which what is new is not counted
+	BaseSlots  = 36               // slots that the fixed baseline is made of: six hours
 	MaxDays    = 7                // of the rolling baseline
 	Lives      = 90 * 24 * time.Hour
 	maxTools   = 96

@@ -11,8 +11,8 @@ import (
 const maxWords = 12
 
 // Families are the patterns that an action is one of: what it says, without the digits in it, and with one of its words after the
-// first left open. Two actions that differ in one word alone have a pattern in common, so whoever tries one name after another
-// is seen doing it, and whoever does the same thing again and again is not.
+// first left open. Two actions that differ in one word alone have a pattern in common, so an agent that tries one name after
+// another is seen doing it, and one that does the same thing again and again is not.
 func Families(text string) []uint64 {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '*' })
 	if len(words) > maxWords {

@@ -10,6 +10,6 @@
 //	blobs/000000000256.jsonl.gz  texts that decisions share, by the end of the part that brought them
 //	parts/000000000000-000000000256.json  what one archiving wrote, with the digest of each file
 //
-// Files appear whole or not at all and never change, but for checkpoint. The digest of the file in parts stands in the event that
+// Files appear whole or not at all and never change, but for checkpoint. The digest of the file in parts is in the event that
 // says that the entries were archived. Start with Write, which makes an archive, and Open, which reads some.
 package archive

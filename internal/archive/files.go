@@ -184,7 +184,7 @@ func (p *packer) add(l line) error {
 	return err
 }
 
-// file returns the packed lines, nothing where there are none, and begins anew.
+// file returns the packed lines, nothing where there are none, and starts over.
 func (p *packer) file() ([]byte, error) {
 	if p.lines == 0 {
 		return nil, nil

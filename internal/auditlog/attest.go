@@ -12,8 +12,8 @@ import (
 // event begins with it, so none of the three can be passed off as another.
 const attestationHeader = "interlock attestation v1\n"
 
-// Attest signs a text as seen by this server: that a console session gave an answer, that a right code was given. Whoever
-// calls it must have seen it.
+// Attest signs a text as seen by this server: that a console session gave an answer, that a right code was given. The caller
+// must have seen it.
 func (s *Sealer) Attest(text string) (signature string, err error) {
 	raw, err := s.sign([]byte(attestationHeader + text))
 	if err != nil {
@@ -32,7 +32,7 @@ func (k *PublicKey) CheckAttestation(text, signature string) error {
 }
 
 // SignedEvent reads an entry whose event this key has signed by itself, as it does those by which people govern. Whatever is not
-// so signed, or is not what its hashes say, is an error: whoever can write to a store's file can make no such event without the
+// so signed, or is not what its hashes say, is an error: those who can write to a store's file can make no such event without the
 // key.
 func (k *PublicKey) SignedEvent(e interlock.Entry) (Event, error) {
 	event, err := ParseEvent(e.Body)

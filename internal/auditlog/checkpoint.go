@@ -73,7 +73,7 @@ type PublicKey struct {
 	key  ed25519.PublicKey
 }
 
-// ParsePublicKey reads a verifier key, as it stands in a log's public key file.
+// ParsePublicKey reads a verifier key, as it is written in a log's public key file.
 func ParsePublicKey(text string) (*PublicKey, error) {
 	text = strings.TrimSpace(text)
 	parsed, err := note.NewVerifier(text)

@@ -39,7 +39,7 @@ type search struct {
 	wanted   string // what the entry here names instead
 
 	copyOf    int64 // an earlier entry with the same event id
-	successor int64 // the entry that names expected, wherever it stands
+	successor int64 // the entry that names expected, wherever it is
 	foreign   int64 // the entry whose record hash is wanted
 }
 

@@ -61,7 +61,7 @@
 //
 // # An archive
 //
-// Old entries may leave a store for a static log (C2SP tlog-tiles), of which tiles.go knows the form. Their rows stay with their
+// Old entries may leave a store for a static log (C2SP tlog-tiles), whose form tiles.go knows. Their rows stay with their
 // hashes and without their content, which verification accepts where a LOG_ARCHIVE event says so (released.go).
 //
 // # Where to look

@@ -32,7 +32,7 @@ const (
 	ocsfCategory    = 6 // application activity
 )
 
-// OCSF renders an entry as an OCSF 1.8.0 API Activity event (class 6003). What has no place in that schema stands under
+// OCSF renders an entry as an OCSF 1.8.0 API Activity event (class 6003). What has no place in that schema is put under
 // unmapped, the exact event included, so nothing is lost in translation.
 func OCSF(e interlock.Entry, origin string) (json.RawMessage, error) {
 	event, err := ParseEvent(e.Body)

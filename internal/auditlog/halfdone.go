@@ -106,7 +106,7 @@ func newestOf(ctx context.Context, log ByKind, kind interlock.EventType, since t
 	return nil
 }
 
-// A HalfDone action is one that whoever is held may have left half done, and how its tool says that is resolved.
+// A HalfDone action is one that an agent that is held may have left half done, and how its tool says that is resolved.
 type HalfDone struct {
 	Event      string `json:"event"`
 	Agent      string `json:"agent"`

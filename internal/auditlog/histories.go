@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Disagreement says where the history that a head kept elsewhere stands for parts from the one the log holds.
+// A Disagreement says where the history that a head kept elsewhere represents parts from the one the log holds.
 type Disagreement struct {
 	Kept int64 `json:"kept"` // entries under the head that is kept
 	Log  int64 `json:"log"`  // entries of the log

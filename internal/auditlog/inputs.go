@@ -21,10 +21,10 @@ const (
 	MaxBlob   = 8 << 20 // bytes of one blob, likewise
 )
 
-// Inputs are what one decision was made from, but for the ruleset and the time, both of which its event names, so that it can be
+// Inputs are what one decision was made from, but for the ruleset and the time, both named by its event, so that it can be
 // made again. Nothing in it is redacted or cut: where that would have changed anything, it is kept sealed.
 //
-// What most decisions share stands in [Base], and the texts of files stand each in a blob of its own.
+// What most decisions share is in [Base], and the text of each file is in a blob of its own.
 type Inputs struct {
 	Schema  string              `json:"schema"`
 	Base    interlock.Digest    `json:"base"` // names a blob: a [Base]

@@ -98,7 +98,7 @@ func (c Copy) Head(ctx context.Context) (ledger.Head, error) {
 }
 
 // Walk calls visit for every line. A line that is not an entry becomes an entry with the line's bytes as its body and the
-// place it stands in, so that verification names it instead of giving up.
+// place it is in, so that verification names it instead of giving up.
 func (c Copy) Walk(ctx context.Context, visit func(interlock.Entry) error) error {
 	var tree edge
 	return c.lines(ctx, func(number int64, line []byte) error {

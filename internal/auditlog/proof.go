@@ -18,7 +18,7 @@ const proofHeader = "c2sp.org/tlog-proof@v1"
 // maxProof bounds what is read as a proof: 63 hashes, an extra line and a checkpoint with witnesses fit easily.
 const maxProof = 64 << 10
 
-// A Proof shows that one entry stands in a log whose head was signed. It is complete: the log's public key and the
+// A Proof shows that one entry is in a log whose head was signed. It is complete: the log's public key and the
 // event's bytes are all that is needed beside it.
 type Proof struct {
 	Index  int64
@@ -97,7 +97,7 @@ func ParseProof(text []byte) (Proof, error) {
 	return p, nil
 }
 
-// Check verifies, with nothing but the log's public key, that the event stands in the signed log where the proof says,
+// Check verifies, with nothing but the log's public key, that the event is in the signed log where the proof says,
 // and returns the checkpoint that covers it.
 func (p Proof) Check(key *PublicKey, body []byte) (Checkpoint, error) {
 	checkpoint, err := key.OpenCheckpoint(p.Signed)

@@ -65,7 +65,7 @@ func ReadDecision(e interlock.Entry) (Decided, error) {
 	return decided, nil
 }
 
-// Read reads what an event holds into a value, for whoever needs a few members of it.
+// Read reads what an event holds into a value, for callers that need a few members of it.
 func Read(e interlock.Entry, into any) (Event, error) {
 	event, err := ParseEvent(e.Body)
 	if err != nil {

@@ -321,7 +321,7 @@ type OutcomeRecord struct {
 	Outcome interlock.Outcome `json:",inline"` // Detail redacted
 	Alert   string            `json:"alert,omitempty"`
 	Attests []string          `json:"attests,omitempty"` // the tools that its run requires and that this shows to have been called
-	// whoever says so carried the action out, as the gateway and the sandbox do; else it is its agent's word
+	// the one that says so carried the action out, as the gateway and the sandbox do; else it is its agent's word
 	Carried bool `json:"carried_out,omitempty"`
 	truncated
 }
@@ -349,7 +349,7 @@ func (r ApprovalRecord) Payload() (json.RawMessage, error) {
 	c := cutter{room: 8 << 10}
 	r.Request.Display, r.Request.Reason = c.text("display", r.Request.Display), c.text("reason", r.Request.Reason)
 	r.Approval.Reason = c.text("approval", r.Approval.Reason)
-	r.Request.Approval = nil // it stands beside
+	r.Request.Approval = nil // it is recorded beside
 	r.Request.Ballot = withoutVotes(r.Request.Ballot)
 	r.Cut = c.cut
 	return payload("an approval", &r)
@@ -363,7 +363,7 @@ type SuppressionRecord struct {
 
 func (r SuppressionRecord) Payload() (json.RawMessage, error) { return payload("a suppression", &r) }
 
-// An ExpiryRecord is a request whose time has passed. Whether it was answered stands in its status.
+// An ExpiryRecord is a request whose time has passed. Its status says whether it was answered.
 type ExpiryRecord struct{ Request interlock.ApprovalRequest }
 
 // Payload renders the record.

@@ -7,7 +7,7 @@ import (
 	"interlock"
 )
 
-// dangerWire is the audit entry that MCP-AQL asks of every attempt from destructive upwards (danger levels 7.4). It stands in
+// dangerWire is the audit entry that MCP-AQL asks of every attempt from destructive upwards (danger levels 7.4). It is in
 // the decision's own event, beside everything else that is recorded of it.
 type dangerWire struct {
 	Timestamp  string          `json:"timestamp"`

@@ -98,7 +98,7 @@ type ActionRecord struct {
 
 func (r ActionRecord) Payload() (json.RawMessage, error) { return payload("an action request", &r) }
 
-// withoutVotes is a ballot as it is told with something else: each vote stands in an event of its own.
+// withoutVotes is a ballot as it is told with something else: each vote is in an event of its own.
 func withoutVotes(b *interlock.Ballot) *interlock.Ballot {
 	if b == nil {
 		return nil

@@ -43,7 +43,7 @@ type AccessRecord struct {
 
 func (r AccessRecord) Payload() (json.RawMessage, error) { return payload("an access", &r) }
 
-// An IntegritySummary says what a check of the whole log, and of what stands beside it, has found (MACE 10).
+// An IntegritySummary says what a check of the whole log, and of what is kept beside it, has found (MACE 10).
 type IntegritySummary struct {
 	Day       string   `json:"day"`                // on which it was made, in UTC, as 2006-01-02
 	From      int64    `json:"from_size"`          // entries that the check before this one covered; 0 for the first
@@ -63,7 +63,7 @@ func (r IntegritySummary) Payload() (json.RawMessage, error) { return payload("a
 type WatchedRecord struct {
 	From   int64 `json:"from"` // the first entry
 	UpTo   int64 `json:"up_to"`
-	Agents int   `json:"agents"` // of which something was recorded
+	Agents int   `json:"agents"` // about which something was recorded
 	Alarms int   `json:"alarms"` // that were raised
 }
 

@@ -11,7 +11,7 @@ import (
 type ChallengeRecord struct {
 	Challenge interlock.Challenge `json:"challenge"`
 	Failed    []string            `json:"failed_channels,omitempty"` // channels that did not take the code, and why
-	// by which an operator had a code issued anew or the block ended
+	// by which an operator had a code issued again or the block ended
 	Order *interlock.Order `json:"order,omitempty"`
 	truncated
 }

@@ -37,7 +37,7 @@ func (r JudgeTestedRecord) Payload() (json.RawMessage, error) {
 	return payload("that a judge was tested", &r)
 }
 
-// A JudgedAfterRecord is what a judge said of an action after it was let through, and what came of that. Its event stands in the run
+// A JudgedAfterRecord is what a judge said of an action after it was let through, and what came of that. Its event is in the run
 // of the action.
 type JudgedAfterRecord struct {
 	Event     string               `json:"event"` // of the decision that it is about

@@ -16,8 +16,8 @@ const PaceSchema = "interlock.pace/v1"
 // SnapshotPace is the name, among an event's snapshots, of what stood before it.
 const SnapshotPace = "pace"
 
-// A PaceSnapshot is what stood before a phase or a breaker changed: the holds over whoever it is about, what counted towards them, what
-// they had asked and not used, and what they did last. It is a blob, so nobody writes it again, and it is stored with the change.
+// A PaceSnapshot is what was there before a phase or breaker changed: the holds on those concerned, what counted towards them,
+// what they had asked and not used, and what they did last. It is a blob, so nobody writes it again, stored with the change.
 type PaceSnapshot struct {
 	Schema   string               `json:"schema"`
 	On       string               `json:"on"`
@@ -26,7 +26,7 @@ type PaceSnapshot struct {
 	Counts   []ledger.BreakerBody `json:"counts"`
 	Requests []PendingRequest     `json:"requests"`
 	Last     []ledger.Act         `json:"last_actions"`
-	Runs     []RunState           `json:"runs,omitempty"` // that were open, of whoever it is about, or all where everything was stopped
+	Runs     []RunState           `json:"runs,omitempty"` // that were open: theirs, or all where everything was stopped
 }
 
 // A RunState is what a run was at: its row, and its newest checkpoint by digest.
@@ -61,7 +61,7 @@ type PhaseRecord struct {
 	Cause    *phase.Cause     `json:"root_cause,omitempty"`
 	Snapshot string           `json:"snapshot,omitempty"`
 	Order    *interlock.Order `json:"order,omitempty"`            // redacted; nil: a machine's
-	Half     []HalfDone       `json:"half_done,omitempty"`        // what whoever is held may have left half done, the newest first
+	Half     []HalfDone       `json:"half_done,omitempty"`        // what those held may have left half done, the newest first
 	More     int              `json:"half_done_more,omitempty"`   // such actions that are not listed
 	Unread   bool             `json:"half_done_unread,omitempty"` // nobody could read what is half done
 }

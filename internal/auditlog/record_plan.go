@@ -44,7 +44,7 @@ func (r PlanRecord) Payload() (json.RawMessage, error) {
 	return payload("a plan", &r)
 }
 
-// An UnlockRecord says that a commitment that was locked may be decided anew, on whose order, and how often it had gone to and fro.
+// An UnlockRecord says that a commitment that was locked may be decided again, on whose order, and how often it went to and fro.
 type UnlockRecord struct {
 	Commitment ledger.CommitmentBody `json:"commitment"` // as it is now, redacted
 	Reversals  []ledger.Reversal     `json:"reversals,omitempty"`

@@ -15,7 +15,7 @@ type ReportRecord struct {
 	Title    string `json:"title"` // redacted, as all of it is
 	Severity string `json:"severity"`
 	Text     string `json:"text"`
-	From     string `json:"from,omitempty"` // whom it came from, as whoever took it in says
+	From     string `json:"from,omitempty"` // whom it came from, as the one who took it in says
 }
 
 func (r ReportRecord) Payload() (json.RawMessage, error) { return payload("a report", &r) }
@@ -33,7 +33,7 @@ func (r TriageRecord) Payload() (json.RawMessage, error) {
 	return payload("what becomes of a report", &r)
 }
 
-// A Reported is a report as it stands in the log, or with a state what an operator said of one.
+// A Reported is a report as it is in the log, or with a state what an operator said of one.
 type Reported struct {
 	Event    string    `json:"id"` // of the report
 	Title    string    `json:"title"`
@@ -65,7 +65,7 @@ func ReportOf(e interlock.Entry) (r Reported, err error) {
 }
 
 // A RedteamRecord is what came of attacks that were made out of a number (MACE 9.2). It names the failures by their numbers: with
-// the seed they are made again, and no attack that works stands in the log.
+// the seed they are made again, and no attack that works is in the log.
 type RedteamRecord struct {
 	Seed      uint64           `json:"seed,string"` // a text: not every reader keeps numbers of that size
 	Grammar   int              `json:"grammar"`     // the version of what makes attacks out of numbers

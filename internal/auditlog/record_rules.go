@@ -96,13 +96,13 @@ func (r PinRecord) Payload() (json.RawMessage, error) {
 }
 
 // An InstalledRecord says what `install` registered with a harness, so that a registration that is gone, changed or led elsewhere
-// is found by whoever looks.
+// is found by anyone who looks.
 type InstalledRecord struct {
 	Harness  string             `json:"harness"`
 	Settings string             `json:"settings"`           // the file it is registered in
 	Project  string             `json:"project,omitempty"`  // whose settings they are; empty: the user's
 	Removed  bool               `json:"removed,omitempty"`  // it was taken out
-	Again    bool               `json:"again,omitempty"`    // files were written anew since, and it stands as before
+	Again    bool               `json:"again,omitempty"`    // files were written again since, and it is there as before
 	Mark     string             `json:"mark"`               // what tells without reading the settings that they are as they were
 	Lines    []string           `json:"lines"`              // event and command line
 	Problems []string           `json:"problems,omitempty"` // what kept it from running then

@@ -92,7 +92,7 @@ type LossRecord struct {
 
 	OnLoss     string     `json:"on_loss"`          // what its type says is to be done
 	Did        string     `json:"did"`              // what was: backup, degraded or halted
-	Backup     string     `json:"backup,omitempty"` // the agent that stands in for it
+	Backup     string     `json:"backup,omitempty"` // the agent that takes its place
 	Why        string     `json:"why"`
 	Dependants []string   `json:"dependants,omitempty"` // agents whose runs have delegated to its own, and those it has delegated to
 	Work       []LostWork `json:"work,omitempty"`       // its open runs, whose tasks are to be given to somebody else

@@ -24,7 +24,7 @@ type TextRecord struct {
 	Requester      interlock.Requester `json:"requester"`
 }
 
-// Payload renders the record. It stands under one member, by which [OfText] tells that it is no decision.
+// Payload renders the record. It is under one member, by which [OfText] tells that it is no decision.
 func (r TextRecord) Payload() (json.RawMessage, error) {
 	return payload("a classified text", &struct {
 		Text TextRecord `json:"text"`
@@ -57,7 +57,7 @@ func OfText(e *interlock.Entry) bool {
 	}
 	event, err := ParseEvent(e.Body)
 	if err != nil {
-		return false // and whoever reads it as a decision says so
+		return false // and what reads it as a decision says so
 	}
 	var holds struct {
 		Text     json.RawMessage `json:"text"`

@@ -9,7 +9,7 @@ import (
 	"interlock"
 )
 
-// bareEntry checks an entry whose content is in an archive. Its hash stands where it was sealed, so the signed head covers it
+// bareEntry checks an entry whose content is in an archive. Its hash is where it was sealed, so the signed head covers it
 // like every other; what it said, and which number of its run it was, shows where the archive is read as well.
 func (v *verification) bareEntry(e *interlock.Entry) *finding {
 	if Stays(e.Type) {

@@ -62,7 +62,7 @@ func (r *reader) comes(text string) bool {
 	return n > 0 && len(r.rest) > n+1 && r.rest[0] == '"' && r.rest[n+1] == '"' && string(r.rest[1:n+1]) == text && plain(text)
 }
 
-// optional consumes a member if it stands here. An empty value is refused: the encoder leaves the member out instead.
+// optional consumes a member if it is here. An empty value is refused: the encoder leaves the member out instead.
 func (r *reader) optional(member string) string {
 	if r.err != nil || !bytes.HasPrefix(r.rest, []byte(member)) {
 		return ""

@@ -12,7 +12,7 @@ import (
 )
 
 // ActionLine is an action as a list tells it: what would run, the file, the address, or the tool with its arguments. How much of it is
-// shown, and how what does not show is spelled, is for whoever lists it.
+// shown, and how what does not show is spelled, is decided where it is listed.
 func ActionLine(a interlock.Action) string {
 	if a.Input != "" {
 		return a.Input
@@ -306,7 +306,7 @@ func prefixed(word, text string) string {
 
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// brief is the beginning of a digest, or a text as it stands.
+// brief is the beginning of a digest, or a text as it is.
 func brief(text string) string {
 	if digest, is := strings.CutPrefix(text, "sha256:"); is && len(digest) > 12 {
 		return digest[:12]

@@ -27,7 +27,7 @@ func TilePath(level int, number int64, width int) string {
 // BundlePath is where a static log keeps the bundle of entries of a number, which is full.
 func BundlePath(number int64) string { return "tile/entries/" + tileNumber(number) }
 
-// BundleNumber is a bundle's number as it stands in paths: three digits an element, and all but the last begin with an x.
+// BundleNumber is a bundle's number as it is written in paths: three digits an element, and all but the last begin with an x.
 func BundleNumber(number int64) string { return tileNumber(number) }
 
 func tileNumber(n int64) string {
@@ -38,7 +38,7 @@ func tileNumber(n int64) string {
 	return text
 }
 
-// AppendBundled appends an entry as it stands in a bundle: its length in two bytes, and its bytes.
+// AppendBundled appends an entry as it is stored in a bundle: its length in two bytes, and its bytes.
 func AppendBundled(bundle, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(bundle, uint16(len(body))), body...)
 }
@@ -129,7 +129,7 @@ func Leaf(e *interlock.Entry) string {
 func ErrReleased(e *interlock.Entry) error { return errReleased(e) }
 
 // Stays reports whether entries of a type stay in the store when they are archived: those by which people govern, on which what
-// stands beside the log rests, and alarms.
+// is kept beside the log rests, and alarms.
 func Stays(kind interlock.EventType) bool { return governs(kind) }
 
 // A Grown is a tree that grows by one leaf after another.

@@ -91,7 +91,7 @@ type HashRows interface {
 }
 
 // hashReader serves tlog's stored hashes from rows. The hash of level L and number n is complete when leaf
-// (n+1)<<L - 1 is there, and stands in that leaf's row at position L.
+// (n+1)<<L - 1 is there, and is in that leaf's row at position L.
 func hashReader(ctx context.Context, rows HashRows) tlog.HashReader {
 	return tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
 		hashes := make([]tlog.Hash, len(indexes))

@@ -70,8 +70,8 @@ type Report struct {
 	Entries    int64      `json:"entries"`
 	Runs       int        `json:"runs"`
 	Signed     int64      `json:"signed"`             // entries whose own signature was checked
-	Heads      int64      `json:"heads"`              // signed heads that stand with entries and were held against the tree
-	Released   int64      `json:"archived,omitempty"` // entries of which there are only the hashes here: the rest is archived
+	Heads      int64      `json:"heads"`              // signed heads that are stored with entries and were held against the tree
+	Released   int64      `json:"archived,omitempty"` // entries with only their hashes here: the rest is archived
 	Checkpoint Checkpoint `json:"-"`
 	Problem    *Problem   `json:"problem,omitempty"`
 }
@@ -160,8 +160,8 @@ type verification struct {
 	known     []Checkpoint // kept elsewhere, verified, smallest first
 	newest    Checkpoint
 	covered   int64  // entries under the stored head, as it says itself: good for wording only
-	stands    int64  // signed heads that stand with entries, held against the tree
-	stored    []byte // the newest signed head that stands with an entry
+	stands    int64  // signed heads that are stored with entries, held against the tree
+	stored    []byte // the newest signed head that is stored with an entry
 	signedAt  int64  // and how many entries there were then
 	released  int64  // entries whose content is in an archive
 	bare      int64  // the index after the last one of them

@@ -3,7 +3,7 @@
 // the MACE Safety Boundaries, section 3.
 //
 // A [Result] is a function of a text and a [Ruleset] alone: no model, file, clock or network takes part, so that a replay
-// under the same ruleset says the same. A ruleset is data (rules/safety.yaml): which findings of which detector lead where.
+// under the same ruleset says the same. A ruleset is data (rules/safety.yaml): which findings of each detector lead where.
 // The detectors are leaves: secret finds credentials, personal finds personal data, inject finds orders to a model, and
 // harm.go here finds requests for what nobody is helped with. What a reader sees and a comparison of bytes does not, letters
 // of other alphabets, signs without width, text that is encoded once, is undone for looking only (view.go); spans are of the
@@ -15,7 +15,7 @@ package classify
 
 import "interlock/internal/secret"
 
-// Redacted stands in a text where something sensitive was, Omitted where something risky was.
+// Redacted takes the place of something sensitive in a text, Omitted that of something risky.
 const (
 	Redacted = secret.Marker
 	Omitted  = "[omitted]"

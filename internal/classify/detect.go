@@ -57,7 +57,7 @@ const longSecret = 64 << 10
 // goesOn reports a character that does not end a value.
 func goesOn(c byte) bool { return c > ' ' && c != '"' && c != '\'' && c != '`' && c != '<' }
 
-// plain adds what the detectors of sensitive parts find in a text as it stands.
+// plain adds what the detectors of sensitive parts find in a text as it is.
 func (r *Ruleset) plain(text string, all []found) []found {
 	if r.secrets {
 		for _, s := range secret.Find(text) {

@@ -7,7 +7,7 @@ import (
 
 // A request for harm is a sentence that asks for something to be made, done or explained, and names what nobody is helped
 // with: a verb, and behind it what it is done to. Who asks how something is prevented, detected or treated is not meant, nor
-// whoever speaks of it without asking. The tables are short on purpose: what they do not name passes, and what they name in a
+// anyone who speaks of it without asking. The tables are short on purpose: what they do not name passes, and what they name in a
 // sentence of this form is hardly ever harmless.
 
 // An aim is one kind of harm: one of the verbs, and behind it, not far, one of the objects.
@@ -48,7 +48,7 @@ var aims = [...]aim{
 	{"fraud", "steal stealing", "identity identities", "", 4},
 }
 
-// asking are words one of which stands in a sentence that asks for something; a sentence that begins with a verb asks as well.
+// asking are words: a sentence that asks for something has one of them; a sentence that begins with a verb asks as well.
 const asking = " how give tell show explain teach help want need instructions instruction steps step guide recipe tutorial ways way " +
 	"provide write create generate describe make plan method methods can could would please let's where "
 
@@ -183,7 +183,7 @@ func isAsking(words []string) bool {
 	return asks
 }
 
-// fits reports whether one of the verbs stands before one of the objects, and nothing says that it is harmless.
+// fits reports whether one of the verbs comes before one of the objects, and nothing says that it is harmless.
 func (a *aim) fits(words []string) bool {
 	within := func(list, word string) bool { return word != "" && strings.Contains(" "+list+" ", " "+word+" ") }
 	for _, w := range words {

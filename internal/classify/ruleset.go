@@ -18,7 +18,7 @@ type Rule struct {
 	ID       string         `json:"id"`
 	Layer    int            `json:"layer"`
 	Detector string         `json:"detector"` // secret, injection, personal or harm
-	Kinds    []string       `json:"kinds"`    // a star at the end stands for the rest
+	Kinds    []string       `json:"kinds"`    // a star at the end means the rest
 	Tiers    []string       `json:"tiers"`    // of personal data
 	Verdict  Classification `json:"verdict"`
 	Severity string         `json:"severity"` // low, medium, high or critical
@@ -34,7 +34,7 @@ type Tests struct {
 	Pass  []string `json:"pass"`
 }
 
-// A selection is one ruleset of a document: all its rules, of which some only note what they find.
+// A selection is one ruleset of a document: all its rules; some only note what they find.
 type selection struct {
 	ID    string   `json:"id"`
 	About string   `json:"about"`

@@ -92,7 +92,7 @@ func digitValue(r rune) int {
 	if r < 0x660 || !unicode.Is(unicode.Nd, r) {
 		return -1
 	}
-	// the digits of a script stand together, in order, from a nought that no digit stands before
+	// the digits of a script stand together, in order, from a nought with no digit before it
 	n := 0
 	for n < 9 && unicode.Is(unicode.Nd, r-1-rune(n)) {
 		n++

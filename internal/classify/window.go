@@ -95,7 +95,7 @@ func (s *Stream) close() Result {
 	return *r
 }
 
-// window decides what stands in the buffer up to the lookahead, or to the end of the text.
+// window decides on what is in the buffer up to the lookahead, or to the end of the text.
 func (s *Stream) window(last bool) {
 	text := string(s.buffer)
 	found := s.ruleset.detect(text)

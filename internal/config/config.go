@@ -52,7 +52,7 @@ type Config struct {
 	// AllowRemote permits Listen to be an address other machines reach. Put TLS in front of it. Default: false.
 	AllowRemote bool `json:"allow_remote"`
 	// Control is the address of the control door, through which what watches agents from outside stops everything: POST /v1/kill with
-	// the token that stands in the file control.token in Home, which `interlock up` makes. Only loopback addresses are accepted unless
+	// the token in the file control.token in Home, which `interlock up` makes. Only loopback addresses are accepted unless
 	// AllowRemote is set. Default: none, so that only `interlock kill` and the console stop everything.
 	Control string `json:"control"`
 	// KillOn lists the kinds of signals (context, quality, anomaly, drift, dlp, fraud, health) that stop everything once one of an
@@ -77,7 +77,7 @@ type Config struct {
 	ApprovalTTL Duration `json:"approval_ttl"`
 	// Council has the constants of governance (see docs/council.md): `quorum`, how many votes that are no abstentions a decision of the
 	// council takes (default: 3); `vote_window`, in which votes count (24h); `request_timeout`, of a request as a whole (72h, no less
-	// than the window); `approval_wait`, before an admin's approval counts of which the council is told (24h); `review_window`, in
+	// than the window); `approval_wait`, before an admin's approval that the council is told of counts (24h); `review_window`, in
 	// which the council reviews an emergency override (72h); and `governs`, by which orders that change rules or settings take the
 	// council's approval as well (false).
 	Council Council `json:"council"`
@@ -103,7 +103,7 @@ type Config struct {
 	// Channels are the ways by which a code reaches a human, in the order they are tried: the first that takes it is the
 	// only one, but for those with `always: true`. Each has a `kind` (email, webhook, slack, ntfy, dialog, console or
 	// terminal), a `name` of its own, and a `floor`: verify (default) for all codes, danger_zone for those that lift a block
-	// only, confirm for requests that wait for an answer as well, of which `interlock up` tells. email has `host`
+	// only, confirm for requests that wait for an answer as well, which `interlock up` tells of. email has `host`
 	// (host:port), `tls` (starttls, tls, or none for this machine), `user`, `password`, `from` and `to`; webhook
 	// `url` and `key`; slack `url`; ntfy `url` and `token`. Passwords, keys, tokens and a Slack address are
 	// references, env:NAME, file:PATH or credential:NAME. To console and terminal nothing is sent: they say that an operator looks
@@ -161,7 +161,7 @@ type Config struct {
 	// `startup` (patterns of files that are protected because something obeys them later). Default: the profile default, with
 	// the values in brackets, no host and the patterns in the sandbox's manual.
 	Sandbox Sandbox `json:"sandbox"`
-	// Gateway is what `interlock gateway` stands before, and how it serves clients over HTTP. `servers` are MCP
+	// Gateway is what `interlock gateway` is in front of, and how it serves clients over HTTP. `servers` are MCP
 	// servers, in the order in which they are started, each with a `name` of its own (letters, digits, _ and -) and
 	// either `command`, a program, with `args`, `env` and `dir` (an absolute path), or `url`, an address, with
 	// `headers` and `ca` (a file of further authorities). A program sees PATH, HOME and a few other variables, and
@@ -180,14 +180,14 @@ type Config struct {
 	// servers whose access tokens are taken as well, each with `name`, `issuer`, `audience` (a list), and as needed
 	// `jwks` (default: as the issuer's metadata says), `algorithms` (default: RS256, PS256, ES256, EdDSA),
 	// `agent_claim` (default: client_id) and `principal_claim` (default: sub), a claim's name or a path to it such as
-	// /act/sub, and `scopes`, all of which a token needs. Such an agent is called NAME:CLAIM, with the issuer's name.
+	// /act/sub, and `scopes`: a token needs all of them. Such an agent is called NAME:CLAIM, with the issuer's name.
 	// `tls` has `cert` and `key`, files in PEM form, read again when they change; `client_ca`, a file of authorities
 	// whose client certificates are taken; `client`, required (default) or optional; and `client_name`, the field
 	// that names the agent of a client without a token, uri, dns, email or cn: it is called tls:FIELD. `patience` is
 	// how long a call is held for a human to answer, as a Go duration, before its client gets a handle to come back
 	// with; keep it below the client's own timeout (default: 20s; at most 50s count for clients that can't be told
 	// that they wait). `trust_on_first_use` says whether the tools that a server offers when it is first seen are
-	// approved as they are: whoever has changed the server before that is believed. What is new or changes later, and
+	// approved as they are: anyone who has changed the server before that is believed. What is new or changes later, and
 	// what speaks to the model, is in quarantine until an operator approves it either way; with false, everything is
 	// (default: true for programs, false for addresses). `record` is all, or objections: then calls that nothing
 	// objects to leave no event and wait for no disk, in modes that enforce nothing; while verdicts bind, all is
@@ -205,21 +205,21 @@ type Config struct {
 	// model), `seed` a number that is sent with each question (default: 0), `omit` what the server does not take: temperature,
 	// seed, format, or max_tokens
 	// where it is called max_completion_tokens. `timeout` (30s), `max_payload` (64KB; what is longer is for people),
-	// `context` (32768) the tokens that its window holds, of which a
-	// question should take less than 85 %, `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64) bound
-	// it. `price_in` and `price_out` are for a
+	// `context` (32768) the tokens that its window holds, and a
+	// question should take less than 85 % of them, `max_answer_tokens` (300), `in_flight` (8) questions at once and `waiting` (64)
+	// bound it. `price_in` and `price_out` are for a
 	// million tokens in `currency`, `price_cached` for those that the provider had kept (default: as price_in). `canary` is how
 	// judges are tested: `every` (15m), `deny` and `allow`, a command that each must deny and one that it must allow (default: one
 	// that sends keys away and deletes a home, and ls -l). `reasoning` declares what agents think with, each with `url`, `model` and
-	// `key`: a judge that is the same model at the same place, or uses the same credential, is refused. `when` says of which actions judges are
-	// heard, where the profile does not want them heard of all: changes (default), outward (what reaches beyond the workspace, or can't
-	// be undone) or all. `remember` (5m, at most 24h) is how long an Allow counts for an equal action; denials always do. `budgets` bound
-	// what judges may cost: each has a `name`, `most`, such as USD 5, `per` (agent or class; default: all together) and a `window`
-	// (default: for ever); what is used up denies. `after` names classes of action, such as write workspace, of which judges are heard
-	// after the action was let through, and `sample` of which classes only so many of a hundred are judged (1 to 99); both only of what can
-	// be undone for certain, so that other classes are refused. `owed` (256, at most 10000) is how many judgments may be owed at once;
-	// what is more is judged before. `within` (10m, 1m to 24h) is how long a judge has to answer: what it denies then, or does not answer
-	// in time, is taken back. Default: no judge.
+	// `key`: a judge that is the same model at the same place, or uses the same credential, is refused. `when` says on which actions
+	// judges are heard, where the profile does not want them heard on all: changes (default), outward (what reaches beyond the
+	// workspace, or can't be undone) or all. `remember` (5m, at most 24h) is how long an Allow counts for an equal action; denials
+	// always do. `budgets` bound what judges may cost: each has a `name`, `most`, such as USD 5, `per` (agent or class; default: all
+	// together) and a `window` (default: for ever); what is used up denies. `after` names classes of action, such as write
+	// workspace, on which judges are heard after the action was let through, and `sample` in which classes only so many of a hundred
+	// are judged (1 to 99); both only of what can be undone for certain, so that other classes are refused. `owed` (256, at most
+	// 10000) is how many judgments may be owed at once; what is more is judged before. `within` (10m, 1m to 24h) is how long a judge
+	// has to answer: what it denies then, or does not answer in time, is taken back. Default: no judge.
 	Judge Judge `json:"judge"`
 }
 
@@ -407,7 +407,7 @@ func DefaultHome(getenv func(string) string) (string, error) {
 const maxSocketPath = 100
 
 // Socket is the path of the server's unix socket for a home directory. A home too deep for a socket address gets one in
-// the temporary directory, named after the home and guarded by the directory it stands in.
+// the temporary directory, named after the home and guarded by the directory it is in.
 func Socket(home string) string {
 	path := filepath.Join(home, "interlock.sock")
 	if len(path) <= maxSocketPath {

@@ -30,7 +30,7 @@ type GatewayHTTP struct {
 	PerAddress  int `json:"connections_per_address"`
 }
 
-// check refuses bounds that bound nothing; zero, which is what is not set, stands for the default.
+// check refuses bounds that bound nothing; zero, which is what is not set, means the default.
 func (g GatewayHTTP) check() error {
 	for _, bound := range []struct {
 		field string

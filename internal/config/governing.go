@@ -19,7 +19,7 @@ type Governing struct {
 	// Private: its value names people or secrets, so that an order names it by digest and the log is not told
 	Private bool
 
-	at   func(*Config) any                   // where it stands
+	at   func(*Config) any                   // where it is
 	join func(base, want Config, at *Config) // puts the stricter of both there
 }
 

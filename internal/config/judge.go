@@ -30,7 +30,7 @@ type Judge struct {
 	Within Duration       `json:"within"`
 }
 
-// JudgeWhen says of which actions judges are heard: changes, outward or all. The zero value is changes.
+// JudgeWhen says on which actions judges are heard: changes, outward or all. The zero value is changes.
 type JudgeWhen string
 
 // UnmarshalText reads one of the three words.

@@ -25,7 +25,7 @@ func (j Judge) MostOwed() int { return cmp.Or(j.Owed, judgeOwed) }
 // AnswerWithin is how long a judge has to answer for what was let through.
 func (j Judge) AnswerWithin() time.Duration { return time.Duration(cmp.Or(j.Within, judgeAnswer)) }
 
-// checkLater refuses classes of which judges are always heard before, and what is no class.
+// checkLater refuses classes on which judges are always heard before, and what is no class.
 func (j Judge) checkLater() error {
 	for _, class := range j.After {
 		if err := checkClass("judge.after", class); err != nil {
@@ -77,7 +77,7 @@ func joinSample(base, want map[string]int) map[string]int {
 	return joined
 }
 
-// joinOwed is the lesser of two bounds of which none stands for the default.
+// joinOwed is the lesser of two bounds, where none means the default.
 func joinOwed(base, want int) int {
 	if cmp.Or(base, judgeOwed) < cmp.Or(want, judgeOwed) {
 		return base

@@ -93,7 +93,7 @@ func ClientDir(home string) string { return filepath.Join(home, "gateway") }
 // guardedName is the file below [ClientDir] that lists the settings of clients which name the gateway, one path to a line.
 const guardedName = "guarded"
 
-// Guarded lists the settings files of clients whose servers were moved behind the gateway. Whoever may write one may take the
+// Guarded lists the settings files of clients whose servers were moved behind the gateway. Anyone who may write one may take the
 // gateway out.
 func Guarded(home string) []string {
 	text, err := fileio.Plain(filepath.Join(ClientDir(home), guardedName), 1<<20)
@@ -103,7 +103,7 @@ func Guarded(home string) []string {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
 }
 
-// GuardedFile returns where that list stands and what it is to hold when a path is added to it or taken out.
+// GuardedFile returns where that list is and what it is to hold when a path is added to it or taken out.
 func GuardedFile(home, path string, add bool) (file string, content []byte) {
 	list := slices.DeleteFunc(Guarded(home), func(p string) bool { return p == path })
 	if add {

@@ -56,7 +56,7 @@ func common[T any](base, want []T) []T {
 	return left
 }
 
-// shortest is the shorter of two times of which none stands for a default.
+// shortest is the shorter of two times, where none means a default.
 func shortest(unset time.Duration) func(base, want Duration) Duration {
 	return func(base, want Duration) Duration {
 		if cmp.Or(base, Duration(unset)) < cmp.Or(want, Duration(unset)) {
@@ -66,7 +66,7 @@ func shortest(unset time.Duration) func(base, want Duration) Duration {
 	}
 }
 
-// longest is the longer of two times of which none is for ever.
+// longest is the longer of two times, where none means for ever.
 func longest(base, want Duration) Duration {
 	if base == 0 || want == 0 {
 		return 0
@@ -108,7 +108,7 @@ func (s Sandbox) whole() map[string]SandboxProfile {
 	return all
 }
 
-// strictProfiles are the profiles of want, none of which gives more than base gives under its name or, where base has none, by default.
+// strictProfiles are the profiles of want, each giving no more than base gives under its name or, if base has none, by default.
 func strictProfiles(base, want Sandbox) map[string]SandboxProfile {
 	joined := map[string]SandboxProfile{}
 	narrowed := false

@@ -55,7 +55,7 @@ func systemUnit(ctx context.Context, h *House, program string) (file string, err
 	return file, unless(strings.Contains(string(text), "\nLoadCredential="), "the unit hands over no credentials")
 }
 
-// tool runs another program of the machine as a user of the system; 0 is whoever runs this.
+// tool runs another program of the machine as a user of the system; 0 is the user who runs this.
 func (h *House) tool(ctx context.Context, user int, stdin, name string, args ...string) Said {
 	var out, errs tail
 	command := Command{Tool: name, Args: args, Env: []string{"PATH=/usr/bin:/bin:/usr/sbin"}, Dir: "/", Stdin: strings.NewReader(stdin), Stdout: &out,

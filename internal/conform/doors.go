@@ -187,7 +187,7 @@ func (h *House) Control(ctx context.Context, who, method, path string, body any)
 	return h.call(ctx, who, token, h.Door, method, path, body)
 }
 
-// Raw is Call with a body that is sent as it stands.
+// Raw is Call with a body that is sent as it is.
 func (h *House) Raw(ctx context.Context, agent, method, path, body string) Reply {
 	return h.send(ctx, agent, h.tokens[agent], h.API, method, path, body)
 }

@@ -153,7 +153,7 @@ func toolCall(id int, tool, what string) string {
 	return string(text)
 }
 
-// behind is a home whose gateway stands before a server.
+// behind is a home whose gateway is in front of a server.
 func behind(ctx context.Context, d *Driver, name string, t *toolServer) (*House, error) {
 	return d.House(ctx, Plan{Name: name, Settings: "gateway: {trust_on_first_use: true, servers: [{name: pages, url: \"" + t.url() + "\"}]}\n",
 		Rules: `

@@ -27,7 +27,7 @@ type Command struct {
 	Stdout, Stderr io.Writer
 
 	Tool        string // another program of the machine in its place; empty: this one
-	User, Group int    // of the system, as which it runs; 0: whoever runs this
+	User, Group int    // of the system, as which it runs; 0: the user who runs this
 }
 
 // A Program runs a command until it ends, or the context does, and returns its exit status.

@@ -191,8 +191,8 @@ func noPrecedent(ctx context.Context, d *Driver) (string, error) {
 			unless(len(judges[0].sent("touch table-")) == 13, "it was asked %d times of 13 calls", len(judges[0].sent("touch table-"))))
 }
 
-// detects measures a judge as whoever runs one can: with cases whose answer is known. How well any model does is that measurement's to
-// say, and the program's to refuse.
+// detects measures a judge as those who run one can: with cases whose answer is known. How well any model does is that
+// measurement's to say, and the program's to refuse.
 func detects(ctx context.Context, d *Driver) (string, error) {
 	h, judges, err := judgedHouse(ctx, d, "judged-measured", 2, 1)
 	if err != nil {

@@ -88,7 +88,7 @@ func logUnread(ctx context.Context, d *Driver) (string, error) {
 	store := filepath.Join(h.Home, "interlock.db")
 	for n, action := range []Action{Shell("interlock audit list"), Shell("interlock audit show e1"), Shell("cat " + store),
 		Tool("read_file", map[string]any{"path": store})} {
-		agent := []string{"builder", "reader"}[n/2] // whoever is refused three times is stopped
+		agent := []string{"builder", "reader"}[n/2] // an agent that is refused three times is stopped
 		if got := h.Decide(ctx, agent, action); got.Verdict != "deny" || !strings.Contains(got.Text, rule) {
 			return "", fmt.Errorf("%v is answered %s by %s", action, got.Verdict, got.Rule)
 		}

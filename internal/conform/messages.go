@@ -80,7 +80,7 @@ type mailroom struct {
 	runs map[string]string // of each, its run
 }
 
-// mail is the home of a name at a tier, with an orchestration of its own for whoever asks.
+// mail is the home of a name at a tier, with an orchestration of its own for the caller.
 func mail(ctx context.Context, d *Driver, name string, tier int) (*mailroom, error) {
 	h, err := d.House(ctx, Plan{Name: name, Clocked: true, Rules: fmt.Sprintf(mailRules, tier)})
 	if err != nil {
@@ -107,7 +107,7 @@ func mail(ctx context.Context, d *Driver, name string, tier int) (*mailroom, err
 	return m, nil
 }
 
-// send sends a message whose other members are JSON as it stands, so that it may be any.
+// send sends a message whose other members are JSON as it is, so that it may be any.
 func (m *mailroom) send(ctx context.Context, from, to, kind, members string) Reply {
 	return m.Raw(ctx, from, "POST", "/v1/messages", fmt.Sprintf(`{"run":%q,"to":%q,"type":%q,%s}`, m.runs[from], to, kind, members))
 }

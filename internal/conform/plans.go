@@ -43,7 +43,7 @@ func claimsDesk(ctx context.Context, d *Driver) (*House, error) {
 		"--principal", "dana"))
 }
 
-// decidedBy is a fault unless what an agent asks for is answered so, by that rule; no rule stands for whichever it is.
+// decidedBy is a fault unless what an agent asks for is answered so, by that rule; no rule means whichever it is.
 func (h *House) decidedBy(ctx context.Context, agent string, a Action, answer, rule string) error {
 	got := h.Decide(ctx, agent, a)
 	text, err := json.Marshal(a)

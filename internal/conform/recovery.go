@@ -16,7 +16,7 @@ func recoveryChecks() []Check {
 	}
 }
 
-// deskRules are types of which some can't be done without, and one stands in for another.
+// deskRules are types: some can't be done without, and one takes another's place.
 const deskRules = `
 runs: {depth: 2}
 types:

@@ -142,7 +142,7 @@ func (h *House) stepsTold(ctx context.Context, id string) (last string, err erro
 	return last, nil
 }
 
-// between is what stands between two texts, the first time; empty where they don't stand there.
+// between is what is between two texts, the first time; empty where they aren't there.
 func between(text, before, after string) string {
 	_, rest, found := strings.Cut(text, before)
 	part, _, end := strings.Cut(rest, after)

@@ -44,7 +44,7 @@ func (a *agent) Rungs() (drawn []bool) {
 	return drawn
 }
 
-// Held reports whether anything stands about the agent.
+// Held reports whether anything is in force about the agent.
 func (a *agent) Held() bool {
 	return !a.Revoked.IsZero() || a.Block != "" || a.Pause != "" || a.Pending > 0 || a.Grants > 0 || a.Failed > 0
 }
@@ -78,7 +78,7 @@ const (
 	agentRows  = 50 // agents on one page
 )
 
-// agentsPage lists agents with what stands about them, and their newest runs.
+// agentsPage lists agents with what is in force about them, and their newest runs.
 func (c *Console) agentsPage(w http.ResponseWriter, r *http.Request) {
 	f, err := agentsFilterOf(r.URL.Query())
 	var lately []auditlog.Decided
@@ -144,8 +144,7 @@ func runsOf(lately []auditlog.Decided, agents map[string]*agent) (runs []*run) {
 }
 
 // agents are those that decided something lately, or in the last month as far as that is counted, and, as far as a page lists
-// them, the others that are registered, with what
-// stands about each. more says how many are registered besides.
+// them, the others that are registered, with what is in force about each. more says how many are registered besides.
 func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks map[string]weekOf) (agents map[string]*agent, more int, err error) {
 	backend := c.config.Backend
 	registered, err := core.Listed[interlock.AgentRecord](ctx, backend, ledger.Agent, newest(math.MinInt64))
@@ -209,7 +208,7 @@ func (c *Console) agents(ctx context.Context, lately []auditlog.Decided, weeks m
 	return agents, max(more, 0), err
 }
 
-// tell adds what stands about agents.
+// tell adds what is in force about agents.
 func (c *Console) tell(agents map[string]*agent, standing ledger.Standing) {
 	now := c.config.Now()
 	for id, challenge := range standing.Challenges { // any order: of several of a kind one is as good as another

@@ -28,7 +28,7 @@ type asking struct {
 	interlock.ApprovalRequest
 	Decision  *interlock.Decision // that left it behind; nil where the log holds none
 	Tried     *interlock.DryRun   // what it did in a throw-away copy; nil where it was not tried
-	Digest    interlock.Digest    // of the display, as it stands in the statement
+	Digest    interlock.Digest    // of the display, as it is in the statement
 	Changes   []render.EditLine   // a file edit, line by line
 	Statement string              // the exact text a yes signs
 	Hash      string              // of it, base64url, for the script
@@ -215,7 +215,7 @@ func (c *Console) approvals(r *http.Request, ids []string) ([]interlock.Approval
 		return nil, interlock.Errorf(interlock.CodeInvalid, "id", "tick 1 to %d requests", identity.MaxBatch)
 	}
 	for i, id := range ids {
-		if slices.Contains(ids[:i], id) { // nothing of such a form was meant as it stands
+		if slices.Contains(ids[:i], id) { // nothing of such a form was meant as it is
 			return nil, interlock.Errorf(interlock.CodeInvalid, "id", "%.40s is named twice; nothing was answered", id)
 		}
 	}
@@ -297,7 +297,7 @@ func verb(r *http.Request) (interlock.Verdict, string, error) {
 }
 
 // witnessed reports whether this server's word for a session is enough for what lets more happen than before. It is not where
-// the session began with a passkey: there the passkey is at hand, and whoever comes with the cookie alone may have taken it.
+// the session began with a passkey: there the passkey is at hand, and one who comes with the cookie alone may have taken it.
 // Browsers send a cookie of localhost to every port of it, so an agent's own page could get one.
 func witnessed(v signin.Visitor) bool { return v.Session.Method != interlock.MethodPasskey }
 

@@ -206,7 +206,7 @@ func (c *Console) exportLog(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// whole refuses to write out a log of which a part is archived: it would prove nothing without it.
+// whole refuses to write out a log that is archived in part: it would prove nothing without it.
 func (c *Console) whole(r *http.Request) error {
 	archived, err := c.config.Log.Entries(r.Context(), interlock.EventArchive, ledger.Before(-1, 1))
 	if err == nil && len(archived) > 0 {
@@ -266,7 +266,7 @@ type proof struct {
 	Root   string   // of the signed checkpoint, base64
 	Signed string   // the checkpoint
 	Key    string   // the log's public key
-	Event  string   // the event's bytes, base64; empty where whoever asks may not read them
+	Event  string   // the event's bytes, base64; empty where the person who asks may not read them
 	Fault  string   // why the proof does not hold, as this server found; empty if it holds
 }
 

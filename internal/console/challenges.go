@@ -92,7 +92,7 @@ func (c *Console) grantsPage(w http.ResponseWriter, r *http.Request) {
 const probesWithin = 90 * 24 * time.Hour
 
 // A seeding is one time that questions with errors were put to operators. Which of the questions that wait they are is not said:
-// whoever sees that answers them knowingly.
+// a person who sees that answers them knowingly.
 type seeding struct {
 	At      time.Time
 	Event   string

@@ -40,9 +40,9 @@ type Backend interface {
 	Governor
 	core.Ledger
 	core.Watcher
-	// Ground returns what refs name of what stands, and the version of the ledger.
+	// Ground returns what refs name of what is in force, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
-	// Killed is the stop of everything that stands, if any.
+	// Killed is the stop of everything that is in force, if any.
 	Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error)
 	// Requests returns up to limit requests that can be answered or used, and Pending counts those that can be answered.
 	Requests(ctx context.Context, limit int) (core.List[interlock.ApprovalRequest], error)
@@ -134,7 +134,7 @@ type Console struct {
 	counter  *stats.Counter
 	files    func() map[string]packed
 	streams  atomic.Int64
-	long     sync.Mutex // held by whoever reads the whole log
+	long     sync.Mutex // held by the one who reads the whole log
 }
 
 //go:embed static
@@ -287,7 +287,7 @@ func (c *Console) elsewhere(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// refuseAgents turns away whoever brings an agent's credential. No identity is both (AQL 8.7.3s), so the try is recorded
+// refuseAgents turns away a caller with an agent's credential. No identity is both (AQL 8.7.3s), so the try is recorded
 // and raises an alert under the agent's name; an unknown token is not worth an event.
 func (c *Console) refuseAgents(r *http.Request) error {
 	values := r.Header.Values("Authorization")

@@ -18,9 +18,9 @@ type contained struct {
 	ledger.HoldBody
 	Stricter []phase.Phase // to which it may be moved at once
 	Down     *phase.Transition
-	Needs    string // why nobody, or not whoever looks, may loosen it now; empty: the form is offered
+	Needs    string // why nobody, or not the person who looks, may loosen it now; empty: the form is offered
 	Rename   bool   // another agent may be named that goes on alone
-	Cause    bool   // whoever looks may say what the emergency came of
+	Cause    bool   // the person who looks may say what the emergency came of
 }
 
 // A guarded is a breaker that is not closed.
@@ -30,7 +30,7 @@ type guarded struct {
 	Mending int  // actions that have to go well before a reset closes it
 }
 
-// phasesPage shows phases and breakers with the orders that whoever looks may give on them.
+// phasesPage shows phases and breakers with the orders that the person who looks may give on them.
 func (c *Console) phasesPage(w http.ResponseWriter, r *http.Request) {
 	standing, err := c.config.Backend.Ground(r.Context(), ledger.Ref{Kind: ledger.Hold, Mark: ledger.All})
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Console) phasesPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "phases.html", "Phases and breakers", page)
 }
 
-// contained says of a phase what whoever looks may order about it, and of what they may not, who may.
+// contained says of a phase what the person who looks may order about it, and of what they may not, who may.
 func (c *Console) contained(r *http.Request, h ledger.HoldBody) contained {
 	one := contained{HoldBody: h}
 	for _, p := range phase.Phases() {

@@ -117,7 +117,7 @@ func (f filter) possible(e interlock.Entry) bool {
 	return true
 }
 
-// containsFold reports whether a text of printable ASCII stands in data in any case. Most of what it is asked of it is not in.
+// containsFold reports whether a text of printable ASCII is in data in any case. Most of what it is asked of it is not in.
 func containsFold(data []byte, text string) bool {
 	lower, upper := strings.ToLower(text[:1])[0], strings.ToUpper(text[:1])[0]
 	for at := 0; at+len(text) <= len(data); at++ {
@@ -131,7 +131,7 @@ func containsFold(data []byte, text string) bool {
 	return false
 }
 
-// holds reports whether a decision passes. It looks only at what whoever asks is shown, so that a search tells no more.
+// holds reports whether a decision passes. It looks only at what the person who asks is shown, so that a search tells no more.
 func (f filter) holds(d auditlog.Decided) bool {
 	within := func(part string, texts ...string) bool {
 		for _, text := range texts {

@@ -67,7 +67,7 @@ func (c *Console) counts(kinds []render.Gauge, u ledger.CountedFor) (render.Gaug
 // watches reports whether limits are counted in the book of what is only watched.
 func (c *Console) watches() bool { return c.config.Facts.Mode == interlock.Monitoring }
 
-// gaugesOf are the limits and budgets of one agent, type, run or orchestration, also those of which nothing is used.
+// gaugesOf are the limits and budgets of one agent, type, run or orchestration, also those that are unused.
 func (c *Console) gaugesOf(r *http.Request, of render.CountedFor) (list []render.Gauge, err error) {
 	now, rules, profile := c.config.Now(), c.config.Facts.Rules(), c.config.Facts.Profile
 	var keys []string

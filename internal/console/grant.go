@@ -108,8 +108,8 @@ type silenced struct {
 	InForce bool
 }
 
-// suppressions are the orders that keep a rule silent, or any rule where none is named, the newest first. Whoever may not read
-// actions is not told where.
+// suppressions are the orders that keep a rule silent, or any rule where none is named, the newest first. A person who may not
+// read actions is not told where.
 func (c *Console) suppressions(r *http.Request, rule string) (list []silenced, err error) {
 	given, err := core.Ordered[interlock.Suppression](r.Context(), c.config.Backend, interlock.VerbSuppress, ledger.Every(maxListed))
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *Console) liftSuppression(w http.ResponseWriter, r *http.Request) {
 type silencedList struct {
 	Silent []silenced
 	CSRF   string
-	May    bool // whoever looks may lift them
+	May    bool // the person who looks may lift them
 }
 
 func silencedHere(list []silenced, csrf string, may bool) silencedList {

@@ -18,7 +18,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// The bounds of one page of the inbox. What it shows it shows whole, so that whoever ticks several has read them.
+// The bounds of one page of the inbox. What it shows it shows whole, so that a person who ticks several has read them.
 const (
 	inboxCards = 25
 	inboxBytes = 40 << 10 // of the actions' own words; one that is longer by itself is read and answered on its own page
@@ -189,7 +189,7 @@ func names(of map[string]bool) []string {
 	return list
 }
 
-// holds reports whether a request passes. It looks only at what whoever asks is shown.
+// holds reports whether a request passes. It looks only at what the person who asks is shown.
 func (f inboxFilter) holds(one *card, now time.Time) bool {
 	within := func(texts ...string) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(f.Text)) })

@@ -152,7 +152,7 @@ func (c *Console) shelf(r *http.Request, operator string) *shelfOf {
 	return s
 }
 
-// asFilter is what of a query is the page's filter, and not where in its list it stands.
+// asFilter is what of a query is the page's filter, and not where in its list it is.
 func asFilter(path string, query url.Values) url.Values {
 	fields, _ := filtered(path)
 	out := url.Values{}

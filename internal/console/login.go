@@ -104,7 +104,7 @@ func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "login.html", "Log in", form)
 }
 
-// login lets in whoever proves to be an operator: by a passkey over the page's question, or by a ticket.
+// login lets in a person who proves to be an operator: by a passkey over the page's question, or by a ticket.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	prove, method := c.byPasskey, interlock.MethodPasskey
 	if r.PostForm.Get("ticket") != "" {
@@ -120,8 +120,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 
 // turnedAway answers an attempt that proved nothing, and records one that had something to it. Forms that are broken or old leave
 // nothing: anybody can send garbage, and garbage must not be able to fill the log. Only such attempts are counted, by address, and
-// only after they were looked at: behind one address are all of this machine and whoever comes by a proxy, and whoever brings what
-// is right gets in, however many others there have failed.
+// only after they were looked at: behind one address are all of this machine and all who come by a proxy, and those who bring
+// what is right get in, however many others there have failed.
 func (c *Console) turnedAway(w http.ResponseWriter, r *http.Request, operator string, cause error) {
 	if !c.attempts.allow(source(r)) {
 		cause = interlock.Errorf(interlock.CodeLimited, "",
@@ -293,7 +293,7 @@ func NewEnrolment(random io.Reader, now time.Time) (interlock.Enrolment, string,
 	return interlock.Enrolment{Hash: enrolmentHash(secret), Expires: now.Add(EnrolmentLife).UTC()}, secret, nil
 }
 
-// EnrolmentLink is the address at which the secret registers a passkey. The secret stands behind the #, so that it reaches
+// EnrolmentLink is the address at which the secret registers a passkey. The secret comes after the #, so that it reaches
 // no server's log on the way.
 func EnrolmentLink(console, operator, secret string) string {
 	return console + "/enrol?operator=" + url.QueryEscape(operator) + "#" + secret
@@ -314,7 +314,7 @@ type enrolForm struct {
 	Algorithms []int64
 }
 
-// enrolPage asks for a passkey. It looks nothing up: whoever has no secret learns nothing here.
+// enrolPage asks for a passkey. It looks nothing up: a person who has no secret learns nothing here.
 func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("operator")
 	if err := identity.CheckName("operator", name); err != nil {
@@ -333,7 +333,7 @@ func (c *Console) enrolPage(w http.ResponseWriter, r *http.Request) {
 		Algorithms: identity.PasskeyAlgorithms()})
 }
 
-// enrol registers a passkey for whoever has the link's secret, once, and signs them in.
+// enrol registers a passkey for the person who has the link's secret, once, and signs them in.
 func (c *Console) enrol(w http.ResponseWriter, r *http.Request) {
 	name := r.PostForm.Get("operator")
 	operator, err := c.register(r, name)

@@ -21,7 +21,7 @@ import (
 
 // Governor carries out operators' orders. Each is checked again there; one that does not count is recorded and alerted.
 type Governor interface {
-	// CarryOut carries one out. A fresh code is for whoever signed the order and nobody else.
+	// CarryOut carries one out. A fresh code is for the person who signed the order and nobody else.
 	CarryOut(ctx context.Context, given quorum.Given, only ...interlock.Verb) (core.Carried, error)
 }
 
@@ -140,12 +140,12 @@ func rightFor(verb quorum.Verb) right {
 	case verb.Role(quorum.RoleOperator):
 		return answering
 	case verb.Role(quorum.RoleCouncil):
-		return ordering // by whom is a matter of what it is about, and whoever may not is told who may
+		return ordering // by whom is a matter of what it is about, and one who may not is told who may
 	}
 	return governing
 }
 
-// mayGive finds the verb of an order that whoever is signed in may give here.
+// mayGive finds the verb of an order that the person signed in may give here.
 func (c *Console) mayGive(r *http.Request, name interlock.Verb) (quorum.Verb, error) {
 	verb, _ := quorum.VerbOf(name)
 	switch needs := rightFor(verb); {
@@ -157,7 +157,7 @@ func (c *Console) mayGive(r *http.Request, name interlock.Verb) (quorum.Verb, er
 	return verb, nil
 }
 
-// ordersPage has a form for each order of a subject and a reason that whoever is signed in may give.
+// ordersPage has a form for each order of a subject and a reason that the person signed in may give.
 func (c *Console) ordersPage(w http.ResponseWriter, r *http.Request) {
 	operator, _ := c.operator(r)
 	var list []quorum.Verb
@@ -384,7 +384,7 @@ func (c *Console) endGrant(w http.ResponseWriter, r *http.Request) {
 	c.endStanding(w, r, interlock.VerbEndGrant, "/grants")
 }
 
-// endStanding ends an order that stands, by the server's word for the session.
+// endStanding ends an order that is in force, by the server's word for the session.
 func (c *Console) endStanding(w http.ResponseWriter, r *http.Request, verb interlock.Verb, next string) {
 	reason, err := reasonOf(r.PostForm)
 	id, problem := c.newID("ord_")

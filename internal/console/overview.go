@@ -110,7 +110,7 @@ func (c *Console) overviewPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "overview.html", "Overview", page)
 }
 
-// overviewNow adds what stands at this moment.
+// overviewNow adds what is in force at this moment.
 func (c *Console) overviewNow(r *http.Request, page *overview) error {
 	rows, before, _, err := c.decisions(r, filter{Before: -1}, -1, latestRows)
 	if err != nil {

@@ -81,7 +81,7 @@ func (c *Console) tryPush(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/sessions#notifications", http.StatusSeeOther)
 }
 
-// pushWorker is the script that shows messages when no page is open. It stands beside the pages, so that it is theirs.
+// pushWorker is the script that shows messages when no page is open. It is kept beside the pages, so that it is theirs.
 func (c *Console) pushWorker(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 	http.ServeFileFS(w, r, staticFiles, "static/push-worker.js")

@@ -93,13 +93,13 @@ func (c *Console) views() []view {
 	}
 }
 
-// may reports whether whoever is signed in has a right.
+// may reports whether the person signed in has a right.
 func (c *Console) may(r *http.Request, needs right) bool {
 	operator, in := c.operator(r)
 	return in && rightsOf(operator.Role)&needs == needs
 }
 
-// entitled lets whoever has the right through. A try to act without it is recorded and alerted, as it is behind the Backend.
+// entitled lets those who have the right through. A try to act without it is recorded and alerted, as it is behind the Backend.
 func (c *Console) entitled(needs right, next http.HandlerFunc) http.Handler {
 	return c.signedIn(func(w http.ResponseWriter, r *http.Request) {
 		if c.may(r, needs) {

@@ -21,7 +21,7 @@ func (c *Console) visitor(r *http.Request) signin.Visitor {
 	return v
 }
 
-// operator returns who is signed in, as the record stands now.
+// operator returns who is signed in, as the record is now.
 func (c *Console) operator(r *http.Request) (interlock.OperatorRecord, bool) {
 	v := c.visitor(r)
 	return v.Operator, v.In
@@ -47,7 +47,7 @@ func (c *Console) setCookie(w http.ResponseWriter, name, value string) {
 		SameSite: http.SameSiteStrictMode})
 }
 
-// recognise finds out who a request comes from. The operator's record is read anew each time, so that a revocation holds at
+// recognise finds out who a request comes from. The operator's record is read again each time, so that a revocation holds at
 // once.
 func (c *Console) recognise(w http.ResponseWriter, r *http.Request) *http.Request {
 	var v signin.Visitor
@@ -92,7 +92,7 @@ func (c *Console) returning(w http.ResponseWriter, r *http.Request, secret strin
 	return signin.Visitor{Session: found, Operator: operator, In: true, Binding: "session " + secret}
 }
 
-// over says why a session counts no longer, as its operator's record stands now; empty: it does.
+// over says why a session counts no longer, as its operator's record is now; empty: it does.
 func (c *Console) over(s signin.Session, operator interlock.OperatorRecord) string {
 	switch {
 	// a successor of the same name is another person
@@ -209,7 +209,7 @@ func (c *Console) removePasskey(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/sessions", http.StatusSeeOther)
 }
 
-// settingsSays says what an order about the settings does, with what it binds by digest: whoever signs sees it whole.
+// settingsSays says what an order about the settings does, with what it binds by digest: the signer sees it whole.
 func settingsSays(order quorum.Given) string {
 	departures, err := governance.DeparturesOf(order.Detail, order.Aside)
 	if err != nil || len(departures) == 0 { // it was read before it was shown

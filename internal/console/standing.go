@@ -15,7 +15,7 @@ import (
 	"interlock/internal/quorum"
 )
 
-// The bounds of what a page reads of what stands, so that it costs the same however much that is.
+// The bounds of what a page reads of what is in force, so that it costs the same however much that is.
 const (
 	maxCounted = core.MostMore // what is counted beyond is "1,000+"
 	maxListed  = 200           // agents, challenges, grants
@@ -26,7 +26,7 @@ const (
 func ref(kind, key string) ledger.Ref    { return ledger.Ref{Kind: kind, Key: key} }
 func under(kind, mark string) ledger.Ref { return ledger.Ref{Kind: kind, Mark: mark} }
 
-// newest is the newest of what stands under a mark, as much as a page lists.
+// newest is the newest of what is in force under a mark, as much as a page lists.
 func newest(from int64) ledger.Span {
 	span := ledger.From(from, maxListed)
 	span.Newest = true

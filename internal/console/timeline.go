@@ -26,7 +26,7 @@ const onTree = "orchestration"
 // The bounds of what a timeline looks up beside the log.
 const (
 	treeRuns   = 500  // runs of one orchestration
-	endedRuns  = 1000 // runs that have ended, of which those of one orchestration are found
+	endedRuns  = 1000 // runs that have ended, among which those of one orchestration are found
 	typeLooked = 500  // agents whose type is looked up
 )
 

@@ -177,8 +177,8 @@ func subjectTool(subject string) string {
 	return tool
 }
 
-// differences are what differs of a tool from what was approved, or, where nothing does, all of it: whoever trusted first use has
-// not read it yet.
+// differences are what differs of a tool from what was approved, or, where nothing does, all of it: a person who trusted first
+// use has not read it yet.
 func (c *Console) differences(r *http.Request, pin interlock.Pin) (differ, whole []pinning.Difference, err error) {
 	approved, seen, err := c.config.Backend.Definitions(r.Context(), pin.Server, pin.Tool)
 	var refusal *interlock.Error

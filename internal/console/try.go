@@ -62,8 +62,8 @@ func (c *Console) tryPage(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, http.StatusOK, "try.html", "Try an action", tryOf(interlock.Kinds()))
 }
 
-// tryAction explains the action that a form describes, as `interlock check --explain` does. Only whoever governs has scripts of this machine's
-// disk read for it.
+// tryAction explains the action that a form describes, as `interlock check --explain` does. Only those who
+// govern have scripts of this machine's disk read for it.
 func (c *Console) tryAction(w http.ResponseWriter, r *http.Request) {
 	form := r.PostForm
 	t := Trial{Kind: interlock.Kind(form.Get("kind")), Input: strings.ReplaceAll(form.Get("input"), "\r\n", "\n"),
@@ -102,7 +102,7 @@ func (c *Console) explained(r *http.Request, t Trial) (page triedPage, err error
 // maxPath is the longest directory that a form names, in bytes.
 const maxPath = 4096
 
-// absolute reports whether a path is one on any system: whoever looks may sit at another than this server.
+// absolute reports whether a path is one on any system: the person who looks may sit at another than this server.
 func absolute(path string) bool {
 	return strings.HasPrefix(path, "/") || len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
 }

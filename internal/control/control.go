@@ -63,7 +63,7 @@ type Config struct {
 
 const (
 	maxBody = 4 << 10
-	// what may be under way at once: whoever has the credential needs few
+	// what may be under way at once: the holder of the credential needs few
 	maxConcurrent = 16
 	patience      = 10 * time.Second
 )
@@ -224,7 +224,7 @@ func (d *door) kill(w http.ResponseWriter, r *http.Request) {
 	if stop.By == "" {
 		stop.By = "the control door"
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience) // whoever hangs up has stopped everything all the same
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience) // all is stopped even if the caller hangs up
 	defer cancel()
 	h, err := d.stop(ctx, stop)
 	if err != nil {
@@ -267,5 +267,5 @@ func answer(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // whoever has gone away hears nothing
+	_, _ = w.Write(append(text, '\n')) // a caller who has gone away hears nothing
 }

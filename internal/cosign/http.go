@@ -31,7 +31,7 @@ func (w *Witness) Handler(logger *slog.Logger) http.Handler {
 		switch {
 		case err == nil:
 			out.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(out, line) // whoever went away asks again
+			_, _ = io.WriteString(out, line) // a client that went away asks again
 		case errors.As(err, &refusal) && refusal.Sized:
 			out.Header().Set("Content-Type", sizeType)
 			out.WriteHeader(refusal.Status)

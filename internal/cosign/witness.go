@@ -57,8 +57,8 @@ func ParseLogs(text string) ([]Log, error) {
 	return logs, nil
 }
 
-// A Witness cosigns the heads of the logs it knows. What it has cosigned last stands on disk before anybody is answered. It is safe for
-// concurrent use; two witnesses must not share a directory.
+// A Witness cosigns the heads of the logs it knows. What it has cosigned last is on disk before anybody is answered. It is safe
+// for concurrent use; two witnesses must not share a directory.
 type Witness struct {
 	key  Key
 	dir  string

@@ -110,7 +110,7 @@ func (a *Action) after(wrote *Action) (may, parallel bool) {
 	return true, !wrote.Ended.IsZero() && a.At.Before(wrote.Ended)
 }
 
-// A Reason is why an action is downstream: of which other, how sure that is, and what was used.
+// A Reason is why an action is downstream of another: which other, how sure that is, and what was used.
 type Reason struct {
 	From string    `json:"from"` // event
 	Sure Certainty `json:"sure"`

@@ -175,7 +175,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// ofRun takes that a run was registered, which gives it work, or has ended, which gives its result to whoever delegated it.
+// ofRun takes that a run was registered, which gives it work, or has ended, which gives its result to its delegator.
 func (l *Log) ofRun(e interlock.Entry) error {
 	event, err := auditlog.ParseEvent(e.Body)
 	if err != nil {

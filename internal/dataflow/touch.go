@@ -119,7 +119,7 @@ func add(list []touch, name string, sure Certainty, tree bool) []touch {
 	return append(list, touch{name, sure, tree})
 }
 
-// nameOf is what an impact's target is known by, and whether it stands for what is below it too.
+// nameOf is what an impact's target is known by, and whether it covers what is below it too.
 func nameOf(i *interlock.Impact) (name string, tree bool) {
 	target := i.Target
 	switch {

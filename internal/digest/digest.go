@@ -1,6 +1,6 @@
 // Package digest sums up what a log holds of a stretch of time, for people who have a minute: how much was allowed, asked and denied,
-// what was new, what came near its end, what moved, and what nobody has answered. It is made of the log alone, so that whoever makes
-// it again of the same log has the same; it names agents, rules, tools and hosts, and nothing that an action or a person said.
+// what was new, what came near its end, what moved, and what nobody has answered. It is made of the log alone, so that making
+// it again of the same log gives the same; it names agents, rules, tools and hosts, and nothing that an action or a person said.
 //
 // Hand every entry from the look-back on to Add, in any order, then take Sum. Start with Digest.
 package digest
@@ -32,7 +32,7 @@ type Digest struct {
 	Denied  int       `json:"denied"`
 	Failed  int       `json:"failed"` // actions that ended badly
 
-	Agents    []Agent   `json:"agents"`    // whoever did most first
+	Agents    []Agent   `json:"agents"`    // the one that did most first
 	Rules     []Counted `json:"rules"`     // that asked or denied
 	Tools     []string  `json:"new_tools"` // used for the first time
 	Places    []string  `json:"new_hosts"`

@@ -17,8 +17,8 @@ const (
 	sample         = 10  // approvals and permits to look at again
 )
 
-// A Gate is how much one of the two gates denied, within a stretch of time and before it. Whoever learns to get past one is denied less
-// (ASA 16.1).
+// A Gate is how much one of the two gates denied, within a stretch of time and before it. An agent that learns to get past one is
+// denied less (ASA 16.1).
 type Gate struct {
 	Gate   int `json:"gate"` // 1 deterministic, 2 the judge
 	Denied int `json:"denied"`
@@ -47,8 +47,8 @@ type Review struct {
 	By    string `json:"by"` // one of the five below
 }
 
-// By whom something was permitted: rules alone, of which a class may be judged in samples and this one was not drawn; a person; or a judge,
-// before the action or after it.
+// By whom something was permitted: rules alone, where a class may be judged in samples and this one was not drawn; a person; or a
+// judge, before the action or after it.
 const (
 	ByRules     = "rules"
 	ByUnsampled = "rules, not drawn for the judge"
@@ -74,8 +74,8 @@ func (m *Maker) gate(d *auditlog.Decided, within bool) {
 	}
 }
 
-// keep keeps a permit for the sample: those whose events' ids come first. The ids are digests, so that neither agents nor whoever makes the
-// digest has a say in which those are, and whoever makes it again has the same.
+// keep keeps a permit for the sample: those whose events' ids come first. The ids are digests, so that neither agents nor the one
+// who makes the digest has a say in which those are, and anyone who makes it again has the same.
 func (m *Maker) keep(id string, d *auditlog.Decided) {
 	if !d.Decision.Answer.Allowed() {
 		return

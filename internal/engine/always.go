@@ -11,7 +11,7 @@ import (
 
 // always reports whether a grant with a scope answers the questions of a decision: each of them is of a rule that it names, nothing of the
 // decision is answered each time, and the action is written as the scope says. What was looked at when the grant was signed is looked
-// at again here, because rules, analysis and the world change under a yes that stands.
+// at again here, because rules, analysis and the world change under a yes that is in force.
 func always(gates gate.Table, g *interlock.Grant, d interlock.Decision, action interlock.Action) bool {
 	for n := range d.Findings {
 		f := &d.Findings[n]

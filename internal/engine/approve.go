@@ -47,9 +47,9 @@ func answers(r *interlock.ApprovalRequest, d interlock.Decision, agent interlock
 		!now.Before(r.Created) && now.Before(r.Expires)
 }
 
-// answerable reports whether a human's yes can lower the verdict at all. Of what stands at layer 1 only a question that wants an
+// answerable reports whether a human's yes can lower the verdict at all. Of what is at layer 1 only a question that wants an
 // admin can be answered: what can't be undone waits for the operator's explicit confirmation (ASA 6.1, A.2). That the obligation
-// stands in the finding itself matters: one that another rule brought along says nothing of what layer 1 asks.
+// is in the finding itself matters: one that another rule brought along says nothing of what layer 1 asks.
 func answerable(d interlock.Decision) bool {
 	for n := range d.Findings {
 		f := &d.Findings[n]

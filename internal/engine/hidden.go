@@ -9,7 +9,7 @@ import (
 
 // Hidden reports whether [Decide] denies every call of a tool to whom the snapshot is about, whatever the arguments, and names
 // the finding by which it does: who may call it in no way need not see it. texts are those that every call of this name has;
-// without them what is looked for in texts tells nothing. A tool of which any call might pass, or be asked about, is not hidden.
+// without them what is looked for in texts tells nothing. A tool is not hidden if any call of it might pass, or be asked about.
 func Hidden(rules *ruleset.Ruleset, snapshot interlock.Snapshot, tool string, texts []fact.Text) (interlock.Finding, bool) {
 	if rules == nil {
 		return refusal("no-ruleset", "no rules are loaded, so nothing is allowed"), true

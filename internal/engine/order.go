@@ -9,7 +9,7 @@ import (
 )
 
 // ordered returns the findings that object, strictest first, then by layer and sub-layer, gate and rule, so that the first is the one
-// to be named: a Deny is reported with the lowest layer that denies. What stands behind the rule in the comparison only
+// to be named: a Deny is reported with the lowest layer that denies. What comes after the rule in the comparison only
 // makes the order complete. A finding that argues for Allow objects to nothing and is left out.
 func ordered(gates gate.Table, found []interlock.Finding) []interlock.Finding {
 	out := []interlock.Finding{}

@@ -58,7 +58,7 @@ func rangeable(gates gate.Table, d interlock.Decision, action interlock.Action) 
 			if at < 0 || at >= len(d.Impacts) {
 				return false
 			}
-			if f.Layer == 2 && d.Impacts[at].Kind != interlock.ImpactSpend { // of layer 2 money alone, of which the range says how much
+			if f.Layer == 2 && d.Impacts[at].Kind != interlock.ImpactSpend { // of layer 2 money alone: the range says how much
 				return false
 			}
 			switch gate.TargetOf(action.Kind, &d.Impacts[at]) {

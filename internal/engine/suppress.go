@@ -11,7 +11,7 @@ import (
 )
 
 // suppressed takes out the findings that an operator's order in force keeps silent, and returns in their place what says so.
-// Orders reach rules, and rows by which a profile asks; what stands at layer 1, halts or protects Interlock they do not, and
+// Orders reach rules, and rows by which a profile asks; what is at layer 1, halts or protects Interlock they do not, and
 // nothing of an operation whose danger level is forbidden. Whatever else objects stays.
 func suppressed(gates gate.Table, found []interlock.Finding, rules *ruleset.Ruleset, snapshot *interlock.Snapshot,
 	action interlock.Action,

@@ -10,7 +10,7 @@ import (
 // ErrNoCredentials says that this process was handed no credentials.
 var ErrNoCredentials = errors.New("no credentials were handed to this process: CREDENTIALS_DIRECTORY is not set, see LoadCredential= of systemd")
 
-// unitPrefix stands before the names of credentials that systemd hands over as a whole directory, as our own unit has it.
+// unitPrefix comes before the names of credentials that systemd hands over as a whole directory, as our own unit has it.
 const unitPrefix = "interlock_"
 
 // Credential reads a secret that the service manager handed to this process, by its name. Unlike a secret's own file it may be root's

@@ -1,4 +1,4 @@
-// Package fileio reads files within a bound and says what is wrong with one without repeating its path, which whoever asked gave.
+// Package fileio reads files within a bound and says what is wrong with one without repeating its path, which the caller gave.
 package fileio
 
 import (

@@ -13,7 +13,7 @@ func openAtOnce(path string) (*os.File, error) { return os.Open(path) }
 
 func ownedHere(fs.FileInfo) bool { return true }
 
-// Chown does nothing where a file has the owner of whoever made it.
+// Chown does nothing where a file belongs to the user who made it.
 func Chown(*os.File, fs.FileInfo) error { return nil }
 
 // ChownAt is Chown by name.

@@ -30,7 +30,7 @@ func Chown(f *os.File, like fs.FileInfo) error {
 	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
-// ChownAt is Chown by name. It follows no link: whoever owns the directory may put one there in between.
+// ChownAt is Chown by name. It follows no link: the owner of the directory may put one there in between.
 func ChownAt(path string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {

@@ -47,7 +47,7 @@ func TargetOf(kind interlock.Kind, i *interlock.Impact) Target {
 	case i.Reach == interlock.ReachExternal:
 		return TargetProduction
 	case kind == interlock.KindTool && i.Confidence != interlock.Parsed:
-		return TargetProduction // a server's tool, of which nothing says where it acts
+		return TargetProduction // a server's tool: nothing says where it acts
 	}
 	return TargetLocal
 }

@@ -54,7 +54,7 @@ func judgedOf(said []interlock.Judgment, subject interlock.JudgeSubject, require
 		}
 	}
 	if allowed > 0 && denied > 0 && !required {
-		for n := range out { // one judge's word stands against another's, so that a person decides (EC-3.3)
+		for n := range out { // it is one judge's word against another's, so that a person decides (EC-3.3)
 			if f := &out[n]; f.Rule != RuleUnheard {
 				f.Verdict, f.Layer, f.Obligations = interlock.Ask, max(f.Layer, 2), []interlock.Obligation{{Type: interlock.ObligationAdmin}}
 				f.Reason = "two judges disagree, so that an admin decides; " + f.Reason
@@ -74,8 +74,8 @@ func about(j *interlock.Judgment, subject interlock.JudgeSubject) bool {
 }
 
 // spared reports whether an action may pass before its judge is heard, or without it: its class was opted in, it can be undone, and what
-// was drawn for it is not among those that are judged. It is held here as well as by whoever has not asked, so that no record of an
-// action that can't be undone says that it needed no judge (ASA 17.1).
+// was drawn for it is not among those that are judged. It is held here as well as where the judge was not asked, so that no
+// record of an action that can't be undone says that it needed no judge (ASA 17.1).
 func spared(j *interlock.Judgment, locked string) bool {
 	if locked != "" || j.Subject != "" {
 		return false

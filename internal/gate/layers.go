@@ -17,7 +17,7 @@ type Layer struct {
 	Fails  string // what becomes of an action where the layer fails
 }
 
-// Layers lists what stands between an action and the world besides the gates, in the order in which an action meets it.
+// Layers lists what there is between an action and the world besides the gates, in the order in which an action meets it.
 func Layers() []Layer {
 	return []Layer{
 		{"analysis", Sync, "says what the action would do, within bounds of size, depth and work", "what is not understood is asked about"},

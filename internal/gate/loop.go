@@ -165,7 +165,7 @@ func counted(l *interlock.Loop, name string) int {
 }
 
 // Escalation says in findings what [LoopRisk] only adds up: each step that is one too many of its kind, and each factor that
-// raises the score, so that whoever is asked reads why. What they do to the verdict is the trust matrix's and the score's.
+// raises the score, so that the person asked reads why. What they do to the verdict is the trust matrix's and the score's.
 func Escalation(rules *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis) []interlock.Finding {
 	if snapshot.Loop == nil {

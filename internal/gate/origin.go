@@ -41,7 +41,7 @@ func Act(i *interlock.Impact) string {
 }
 
 // Origin objects where an act takes its target from what a call returned and not from the user: always where that result held
-// instructions for whoever reads it, otherwise where the act reaches people, money, accounts or what is stored elsewhere and
+// instructions for its reader, otherwise where the act reaches people, money, accounts or what is stored elsewhere and
 // the user's words do not ask for such an act.
 func Origin(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
 	analysis impact.Analysis) []interlock.Finding {

@@ -17,7 +17,7 @@ func Pin(_ *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Action, _ 
 		Reason: pinReason(why, snapshot.Upstream.Tool)}}
 }
 
-// pinUnknown stands where no pin does.
+// pinUnknown is the reason where there is no pin.
 const pinUnknown interlock.PinReason = "unknown"
 
 // quarantine says why what an upstream offers may not be used, or that it may.
@@ -45,7 +45,7 @@ func pinReason(why interlock.PinReason, tool string) string {
 	const approve = "; an operator has to approve it before it can be used"
 	what := interlock.PinKind(tool)
 	if tool == "" {
-		what = "tool" // whatever it is, its server stands in the way
+		what = "tool" // whatever it is, its server is in the way
 	}
 	switch why {
 	case interlock.PinFirst:

@@ -24,7 +24,7 @@ func Profile(rules *ruleset.Ruleset, snapshot interlock.Snapshot, _ interlock.Ac
 			Reason: "the profile wants a human to see everything"}}
 	}
 	var out []interlock.Finding
-	at := map[*ruleset.Row]int{} // where the row's finding stands
+	at := map[*ruleset.Row]int{} // where the row's finding is
 	for n := range analysis.Impacts {
 		row := p.Row(&analysis.Impacts[n])
 		if row != nil && row.Verdict == interlock.Allow {

@@ -126,7 +126,7 @@ func isProgram(object, via string) bool {
 	return object != "" && (object == via || strings.HasPrefix(via, object+" "))
 }
 
-// withoutObject is a verb for an effect of which only the program is known, so that "with" may follow.
+// withoutObject is a verb for an effect where only the program is known, so that "with" may follow.
 func withoutObject(verb string) string {
 	switch {
 	case verb == "deletes all of", verb == "reads", verb == "changes", verb == "starts or ends", verb == "writes",
@@ -153,7 +153,7 @@ func isWord(via string) bool {
 	return strings.ContainsFunc(via, unicode.IsLetter)
 }
 
-// plainVerbs are what impacts do of which the kind says it all.
+// plainVerbs are what impacts do where the kind says it all.
 var plainVerbs = map[interlock.ImpactKind]string{
 	interlock.ImpactRead:      "reads",
 	interlock.ImpactExecute:   "runs",

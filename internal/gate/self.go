@@ -11,7 +11,7 @@ import (
 )
 
 // Self protects Interlock from what it guards: its files, processes, endpoints, hook registrations and the commands that
-// answer requests or change who may. It stands at layer 1, so no approval lowers it. Reading is fine, and so are the
+// answer requests or change who may. It is at layer 1, so no approval lowers it. Reading is fine, and so are the
 // commands that only tell or only decide.
 //
 // Where agents act at a tier they don't read the log either, whatever the way (EC-L-4): it says what is looked at and how others were

@@ -2,7 +2,7 @@ package gate
 
 import "interlock"
 
-// About says what a gate looks at: whoever learns that it asks learns whether another door, which knows less of this agent and
+// About says what a gate looks at: to learn that it asks is to learn whether another door, which knows less of this agent and
 // this run, would ask as well.
 type About string
 
@@ -56,7 +56,7 @@ type Row struct {
 	Wanted       bool // its rules may say that the user's own words answer what they ask
 	Repeats      bool // what it asks about impacts adds nothing to what a rule asks about the same, where it was inferred
 	Base         bool // it speaks for the profile, so policy.autoApprove overrules what it asks
-	Forbids      bool // it denies for what is done, whoever does it: of a reported step, the danger zone (MCP-AQL 8.8.2)
+	Forbids      bool // it denies for what is done, no matter who does it: of a reported step, the danger zone (MCP-AQL 8.8.2)
 	Patterns     bool // its denial is an operator's pattern, which ends a monitored execution (MCP-AQL 8.7.2)
 	Steps        bool // it asks for the stages of a monitored execution, and not because of a rule about the action
 	Waits        bool // it speaks of a pause, and of nothing that the action does
@@ -72,7 +72,7 @@ type Row struct {
 // A Table is all gates. The order cannot change a verdict; it says which of equally strict findings of one layer is named first.
 type Table []Row
 
-// Gates returns the table of the gates that ship. What decides before any gate stands first, what comes from outside last.
+// Gates returns the table of the gates that ship. What decides before any gate comes first, what comes from outside last.
 func Gates() Table { return rows }
 
 var rows = Table{
@@ -122,8 +122,8 @@ const NameAdmission = "admission"
 // NameKill is the gate of a stop of everything, which holds in every mode.
 const NameKill = "kill"
 
-// NameMessage is the gate of what an agent sends another where the sender is at fault, and NameDelivery where nobody is, or not whoever
-// asks to receive it.
+// NameMessage is the gate of what an agent sends another where the sender is at fault, and NameDelivery where nobody is, or not
+// the one that asks to receive it.
 const (
 	NameMessage  = "message"
 	NameDelivery = "delivery"
@@ -139,7 +139,7 @@ func (t Table) Of(name string) Row {
 	return Row{Name: name}
 }
 
-// Place is where a gate stands in the table, for the order of findings; what is not in it comes last.
+// Place is where a gate is in the table, for the order of findings; what is not in it comes last.
 func (t Table) Place(name string) int {
 	for n := range t {
 		if t[n].Name == name {

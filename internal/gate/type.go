@@ -79,8 +79,8 @@ func inRuns(t *ruleset.Type, name string, basis *interlock.RunBasis) []interlock
 	return []interlock.Finding{{Gate: "type", Rule: rule, Layer: 2, Verdict: interlock.Deny, Reason: reason}}
 }
 
-// deepEnough reports whether everybody on the way lets a run be delegated on as often as this one was: whoever began it as often
-// as it was, and each further one as often as it was after that. What is delegated to counts for nothing.
+// deepEnough reports whether everybody on the way lets a run be delegated on as often as this one was: the one that began it as
+// often as it was, and each further one as often as it was after that. What is delegated to counts for nothing.
 func deepEnough(rules *ruleset.Ruleset, basis *interlock.RunBasis) bool {
 	for n, by := range basis.Links {
 		if rules.Deep(rules.TypeNamed(by.Type)) < n+1 {
@@ -157,7 +157,7 @@ func ofClass(i *interlock.Impact, class string) bool {
 	return true
 }
 
-// outside objects to targets that lie outside of the type's scopes, and asks about those of which it can't be told.
+// outside objects to targets that lie outside of the type's scopes, and asks about those where it can't be told.
 func (t typed) outside(action interlock.Action, impacts []interlock.Impact) (found []interlock.Finding) {
 	for _, scope := range []struct {
 		name  string

@@ -193,7 +193,7 @@ func (i *ignore) matches(rel string, folder bool) bool {
 	return matchParts(i.pattern, strings.Split(rel, "/"))
 }
 
-// matchParts matches a path against a pattern, part by part; ** stands for any number of parts.
+// matchParts matches a path against a pattern, part by part; ** means any number of parts.
 func matchParts(pattern, parts []string) bool {
 	reached := make([]bool, len(parts)+1) // which numbers of parts the pattern so far can take
 	reached[0] = true

@@ -87,7 +87,7 @@ func open(root string, folder bool) *repository {
 	return repo
 }
 
-// parse reads an index of version 2, 3 or 4, and returns the id of the tree it stands for where it says one.
+// parse reads an index of version 2, 3 or 4, and returns the id of the tree it represents where it says one.
 func (r *repository) parse(data []byte) (tree string, ok bool) {
 	if len(data) < 12+20 || string(data[:4]) != "DIRC" {
 		return "", false
@@ -176,7 +176,7 @@ func nextEntry(data []byte, version uint32, before string) (e entry, rest []byte
 	return e, data[at:], true
 }
 
-// treeOf returns the id of the tree that the index stands for, "" where it was changed since the tree was written.
+// treeOf returns the id of the tree that the index represents, "" where it was changed since the tree was written.
 func treeOf(cache []byte) string {
 	head, rest, ok := bytes.Cut(cache, []byte("\n"))
 	if !ok || len(head) < 2 || head[0] != 0 || head[1] == '-' || len(rest) < 20 {

@@ -9,7 +9,7 @@ import (
 
 // A Problem is something about ground rules that a judge would do badly with.
 type Problem struct {
-	Line    int    `json:"line,omitempty"` // where the rule's heading stands; 0: the document as a whole
+	Line    int    `json:"line,omitempty"` // where the rule's heading is; 0: the document as a whole
 	Rule    string `json:"rule,omitempty"`
 	What    string `json:"what"` // vague, no-examples, no-conflict-rule, too-long or contradiction
 	Message string `json:"message"`

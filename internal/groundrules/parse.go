@@ -41,7 +41,7 @@ func invalid(line int, format string, args ...any) error {
 func Parse(text []byte) (*Rules, error) { return parse(text, false) }
 
 // ParseAdded reads what an operator adds to the rules that ship: any layers, every rule's name with [OwnPrefix], and no conflict rule,
-// because that of the rules that ship stands.
+// because that of the rules that ship is in force.
 func ParseAdded(text []byte) (*Rules, error) { return parse(text, true) }
 
 // Where in a document a reader is.
@@ -114,7 +114,7 @@ func plain(text []byte) error {
 	return nil
 }
 
-// hidden reports whether a character shows nothing, or moves what stands beside it.
+// hidden reports whether a character shows nothing, or moves what is beside it.
 func hidden(c rune) bool {
 	return c < 0x20 || c >= 0x7f && c < 0xa0 ||
 		c == 0x00ad || c == 0x034f || c == 0x061c || c == 0x115f || c == 0x1160 || c == 0x17b4 || c == 0x17b5 || c == 0x180e ||
@@ -341,7 +341,7 @@ func (r *reader) label(line string) error {
 	return nil
 }
 
-// goesOn adds a line to what stands before it.
+// goesOn adds a line to what comes before it.
 func (r *reader) goesOn(line string, most int) error {
 	var last *string
 	switch r.at {

@@ -14,7 +14,7 @@ type Outcome struct {
 // that makes its permission conditional.
 //
 // A denial is never overridden, neither by an allowance of another layer nor of its own, and the lowest-numbered layer that denies is
-// reported. Where nothing denies, a condition stands whatever else allows, reported likewise. What no rule spoke about is denied,
+// reported. Where nothing denies, a condition holds whatever else allows, reported likewise. What no rule spoke about is denied,
 // unlike in the draft, whose last line allows it: whether an action is in scope is a rule's outcome like any other, so that no outcome
 // at all means that nobody looked. An outcome of a layer that does not exist, or with a verdict that is none, denies.
 //

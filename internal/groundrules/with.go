@@ -11,7 +11,7 @@ import (
 // With adds an operator's rules to these, which it leaves whole: what an operator adds can forbid more, and can say what is in scope at
 // layers 3 and 4, and it can't define a rule that ships again, speak of one, or allow by an example what one forbids by an example
 // (ASA 8.3, 16.4). That an operator's prose contradicts a rule that ships in words of its own is not found here: operators are
-// trusted (16.4), the conflict rule tells the judge that nothing added lifts a rule of layers 1 and 2, and the digest stands in the log.
+// trusted (16.4), the conflict rule tells the judge that nothing added lifts a rule of layers 1 and 2, and the digest is logged.
 func (r *Rules) With(added *Rules) (*Rules, error) {
 	if r.added || !added.added {
 		return nil, interlock.Errorf(interlock.CodeInternal, "", "rules are added to whole ground rules only")

@@ -38,7 +38,7 @@ type codexState struct {
 // codexReview is how its user makes Codex run hooks.
 const codexReview = "start codex in a terminal, which says that hooks need review, or open /hooks there, and trust them; codex exec never asks"
 
-// codexStatus adds to what stands in the settings what the machine's administrator has registered for everybody, which needs no
+// codexStatus adds to what is in the settings what the machine's administrator has registered for everybody, which needs no
 // trust, and says what keeps the rest from running.
 func (h Harness) codexStatus(place Place, binary string, s *Status) error {
 	path, managed, err := h.codexManaged(place, binary)
@@ -118,7 +118,7 @@ func (h Harness) codexManaged(place Place, binary string) (path string, m codexM
 }
 
 // codexProblems finds out under which of the registrations Codex, as it is configured, would run nothing. It says nothing of
-// that itself: a hook that is not trusted as it stands is skipped without a word.
+// that itself: a hook that is not trusted in its present form is skipped without a word.
 func (h Harness) codexProblems(place Place, registrations []Registration, pinned bool) []string {
 	project := place.Project
 	place.Project = "" // a project's own configuration can't trust hooks

@@ -216,7 +216,7 @@ func (d *document) addElement(list *hujson.Array, value hujson.Value) {
 	list.Elements = append(list.Elements, value)
 }
 
-// joint splits what stands before a closing bracket: comments stay before the new value, the bracket gets a line of its own.
+// joint splits what comes before a closing bracket: comments stay before the new value, the bracket gets a line of its own.
 func (d *document) joint(before hujson.Extra, depth int) (value, bracket hujson.Extra) {
 	kept := strings.TrimRight(string(before), " \t\r\n")
 	if d.newline == "" && kept == "" {

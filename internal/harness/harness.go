@@ -161,7 +161,7 @@ const (
 )
 
 // mended is the end of a line that refuses, and says how to mend it where the program is gone. Only then is there anything to say: what
-// the program itself refuses with stands on its own.
+// the program itself refuses with needs nothing more.
 func (c Command) mended() string {
 	program := quotePOSIX(c.Binary)
 	return orMend + program + " || echo '[hook.gone] Every call is refused, because '" + program + "' is gone or was moved. A person puts " +

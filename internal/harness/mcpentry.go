@@ -27,7 +27,7 @@ type ServerEntry struct {
 type EntryValue struct {
 	Text     string
 	Variable string // instead of Text
-	Bearer   bool   // "Bearer " stands before the variable
+	Bearer   bool   // "Bearer " comes before the variable
 	written  string // the reference as the client writes it
 }
 

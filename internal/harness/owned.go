@@ -18,7 +18,7 @@ import (
 // Installing writes it whole and uninstalling removes it.
 type ownedFile struct {
 	head string // the first lines; a file that begins otherwise is not ours
-	body string // what stands below the commands
+	body string // what is below the commands
 }
 
 // openCodePlugin is what runs the commands inside OpenCode.
@@ -83,7 +83,7 @@ func (f *ownedFile) remove(data []byte) []byte {
 	return data
 }
 
-// ownedStatus is Status where the settings are an ownedFile. What stands around the commands counts as much as they do: a
+// ownedStatus is Status where the settings are an ownedFile. What is around the commands counts as much as they do: a
 // canary is refused by the command, and it is the rest that acts on it.
 func (h Harness) ownedStatus(place Place) (Status, error) {
 	s := Status{Path: h.Settings(place)}

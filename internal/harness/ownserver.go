@@ -13,7 +13,7 @@ import (
 	"interlock/internal/fileio"
 )
 
-// Bound makes sure that a server's name stands for the gateway that an earlier move entered, after being the settings as that
+// Bound makes sure that a server's name means the gateway that an earlier move entered, after being the settings as that
 // left them, and for nothing else, wherever a client run in one of the directories could have a server of such a name from. It
 // returns the program and arguments with which the client starts it. An error says what is in the way.
 func (c Client) Bound(place Place, server string, after []byte, dirs []string) ([]string, error) {

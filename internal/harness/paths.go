@@ -2,7 +2,7 @@ package harness
 
 import "path/filepath"
 
-// SettingsFiles lists the files below a user's home in which a hook may be registered, whether or not they exist. Whoever
+// SettingsFiles lists the files below a user's home in which a hook may be registered, whether or not they exist. Anyone who
 // may write them may unregister Interlock.
 func SettingsFiles(home string) []string {
 	if home == "" {
@@ -32,8 +32,8 @@ func (h Harness) Beside(p Place) []string {
 	return h.beside(p, filepath.Dir(h.Settings(p)))
 }
 
-// Between lists the files that a shell runs before it runs a hook, because the environment says so. Whoever may write them comes
-// between a harness and Interlock.
+// Between lists the files that a shell runs before it runs a hook, because the environment says so. Anyone who may write them
+// comes between a harness and Interlock.
 func Between(getenv func(string) string) []string {
 	var files []string
 	for _, name := range [...]string{"BASH_ENV", "ENV"} {

@@ -167,7 +167,7 @@ func (p Plan) Apply(now time.Time) (backup string, err error) {
 	return backup, p.put(path, like)
 }
 
-// Replace makes the change without a backup: for files that hold secrets, of which no copy is to lie about.
+// Replace makes the change without a backup: for files that hold secrets, so that no copy of them lies about.
 func (p Plan) Replace() error {
 	path, like, err := p.unchanged()
 	if err != nil {
@@ -208,8 +208,8 @@ func (p Plan) put(path string, like fs.FileInfo) error {
 	return replace(path, p.After, like)
 }
 
-// replace writes a file whole or not at all, with mode and owner of the one it replaces: whoever sets up another user's harness as root
-// must not take the settings away from it. One that is new is its owner's alone, and belongs to whom the directory belongs.
+// replace writes a file whole or not at all, with mode and owner of the one it replaces: setting up another user's harness as
+// root must not take the settings away from it. One that is new is its owner's alone, and belongs to whom the directory belongs.
 func replace(path string, content []byte, like fs.FileInfo) error {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return about(path, errors.New("can't be created: "+fileio.Reason(err)))

@@ -15,7 +15,7 @@ import (
 	"interlock/internal/fileio"
 )
 
-// A Registration is one of our handlers as it stands in a harness's settings.
+// A Registration is one of our handlers as it is in a harness's settings.
 type Registration struct {
 	Event string
 	Argv  []string // the command as a program and its arguments, where the harness runs it so

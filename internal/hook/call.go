@@ -13,7 +13,7 @@ const (
 	MaxReason  = 10_000  // bytes of a reason; Claude Code cuts strings there, the others show less
 )
 
-// A Phase says where in a tool call's life an event stands. The zero value is unknown and is treated as Before: whatever
+// A Phase says where in a tool call's life an event comes. The zero value is unknown and is treated as Before: whatever
 // can't be placed is refused.
 type Phase uint8
 

@@ -6,9 +6,9 @@ import (
 	"interlock"
 )
 
-// claude is Claude Code: JSON on standard output with exit 0. For refusals without a decision exit 2 stands beside it,
+// claude is Claude Code: JSON on standard output with exit 0. For refusals without a decision exit 2 goes with it,
 // which blocks even where the JSON should not be understood; PermissionRequest doesn't honour exit 2, so there the JSON
-// stands alone.
+// is alone.
 func claude() dialect {
 	return dialect{
 		place:  placeClaude,

@@ -40,7 +40,7 @@ func (u use) clineActions(arguments json.RawMessage) (actions []interlock.Action
 	return actions, true, nil
 }
 
-// entriesOf gathers what stands in any of the places: the elements of lists, and an object itself that has one of the
+// entriesOf gathers what is in any of the places: the elements of lists, and an object itself that has one of the
 // members of a single entry.
 func entriesOf(arguments json.RawMessage, lists, singles []string) []json.RawMessage {
 	object, err := readObject(arguments)

@@ -127,7 +127,7 @@ func parseCopilot(call *Call, payload object, env Environment) error {
 }
 
 // outcomeOf reads off a tool's response whether it failed. Copilot counts every command that ended as a success; how it
-// ended stands in the last line it adds to what the command printed.
+// ended is in the last line it adds to what the command printed.
 func (u use) outcomeOf(response json.RawMessage) interlock.OutcomeStatus {
 	status := outcomeOf(response)
 	if status != interlock.OutcomeSuccess || !shellTool(u.tool) {

@@ -77,7 +77,7 @@ func dialectOf(agent string) (dialect, bool) {
 // detect returns the harness a payload comes from. Some harnesses load the registrations of others (Grok, Copilot and
 // Cursor read Claude Code's files), so the same command is run by a harness it was not registered with, and an answer in
 // the wrong dialect would be ignored and the tool would run. Only members the harness itself writes at the top level are
-// looked at; where they are not conclusive the harness that was named stands.
+// looked at; where they are not conclusive the harness that was named counts.
 func detect(agent string, payload object) string {
 	var named dialect
 	var shaped []string

@@ -55,8 +55,8 @@ type handing struct {
 	rewritten bool     // the command is, byte for byte, the one that this hook would write
 }
 
-// maxHanded is how long a command may be that is handed over, quoted, in bytes: it becomes one argument, of which Linux takes
-// 128 KiB. What is longer is refused for want of a sandbox.
+// maxHanded is how long a command may be that is handed over, quoted, in bytes: it becomes one argument, and Linux takes
+// one of at most 128 KiB. What is longer is refused for want of a sandbox.
 const maxHanded = 100 << 10
 
 // handedText is what the harness shows of a call that was rewritten.
@@ -223,7 +223,7 @@ func plainWord(word string) bool {
 	return word != "" && strings.IndexFunc(word, func(r rune) bool { return r > 0x7f || !plainByte(byte(r)) }) < 0
 }
 
-// plainByte reports whether a byte means itself to every shell, wherever in a word it stands.
+// plainByte reports whether a byte means itself to every shell, wherever in a word it is.
 func plainByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || strings.IndexByte("_-./:,+@%", b) >= 0
 }

@@ -18,7 +18,7 @@ const maxTold = 1 << 20
 // Backend is what the door needs of admission: it decides, and takes note of what a run is told, by its user and by what its
 // calls return.
 type Backend interface {
-	// ProposeHanded decides and records one action, see [interlock.Backend], of which the door knows whether it is handed over.
+	// ProposeHanded decides and records one action, see [interlock.Backend]; the door knows whether it is handed over.
 	ProposeHanded(ctx context.Context, h interlock.Handover, p interlock.Proposal) interlock.Answer
 	// Report records what executing an action did.
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
@@ -77,8 +77,8 @@ var harnessTags = [...]string{"task-notification", "system-reminder", "local-com
 	"local-command-stderr", "bash-stdout",
 	"bash-stderr", "teammate-message", "cross-session-message", "hook_context", "subagent_notification"}
 
-// spoken is what the user said, without what stands between such tags, up to the last that closes one: whoever wrote what
-// stands between them may have written one as well. One that isn't closed takes all that follows.
+// spoken is what the user said, without what is between such tags, up to the last that closes one: the author of what
+// is between them may have written one as well. One that isn't closed takes all that follows.
 func spoken(text string) string {
 	if !strings.Contains(text, "<") {
 		return text

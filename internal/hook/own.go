@@ -15,7 +15,7 @@ func (u use) own() (actions []interlock.Action, own bool, err error) {
 		return nil, false, nil
 	}
 	switch u.tool {
-	case "SendMessage": // before the call it stands there twice, afterwards only as the model wrote it
+	case "SendMessage": // before the call it is there twice, afterwards only as the model wrote it
 		actions, err = u.itself("to", "message")
 	case "SendUserMessage":
 		actions, err = u.itself("message", "attachments")

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// ownSocket refuses a socket that somebody else may have put there: whoever answers on it decides. The socket has to be
+// ownSocket refuses a socket that somebody else may have put there: what answers on it decides. The socket has to be
 // this user's, in a directory of this user's (or root's) that nobody else may write.
 func ownSocket(path string) error {
 	socket, err := os.Lstat(path)

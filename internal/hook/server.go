@@ -239,7 +239,7 @@ type heardBody struct {
 // maxSent bounds how much of a text is handed on to the server, in bytes: a little more than is read of it, so that it shows.
 const maxSent = 256<<10 + 64
 
-// post sends one request and returns its reply, or the *interlock.Error that stands in its place. Errors that mean "no
+// post sends one request and returns its reply, or the *interlock.Error that comes in its place. Errors that mean "no
 // answer" are of other types.
 func (s *Server) post(path string, body any) ([]byte, error) {
 	data, err := json.Marshal(body)

@@ -16,7 +16,7 @@ import (
 //   - No file is read for it, and nothing is handed over to a sandbox: what the server's user may read is not the agent's to learn of.
 //   - Without an agent's token nothing is told of the log, of the past or of others.
 
-// peerKey is under which a connection's peer stands in the context of its requests.
+// peerKey is the key of a connection's peer in the context of its requests.
 type peerKey struct{}
 
 // withPeer remembers the user at the other end of a unix socket.
@@ -49,7 +49,7 @@ func (x *exchange) user() string {
 func (x *exchange) view(dir string) interlock.View {
 	if x.door == agents {
 		if x.server.config.PeerView == nil {
-			return interlock.View{} // of which nothing is inside
+			return interlock.View{} // that nothing is inside of
 		}
 		return x.server.config.PeerView(x.uid, dir)
 	}

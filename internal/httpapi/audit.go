@@ -14,7 +14,7 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// query reads a query string in which every parameter is known and stands once.
+// query reads a query string in which every parameter is known and is there once.
 func query(raw string, known ...string) (map[string]string, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -50,7 +50,7 @@ func whole(given map[string]string, name string, standard int64) (int64, error) 
 	return n, nil
 }
 
-// scanned bounds how many entries one request looks at, whoever's they are.
+// scanned bounds how many entries one request looks at, no matter whose they are.
 const scanned = 10_000
 
 // page is the answer to GET /v1/events. Next is where to go on; it equals Size when there is no more for now.
@@ -65,7 +65,7 @@ type eventOf struct {
 	Event json.RawMessage `json:"event"` // the canonical bytes of the leaf, untouched; null where they are archived
 }
 
-// events answers GET /v1/events. Whoever holds the local socket can read the store itself and sees all events; an agent
+// events answers GET /v1/events. A caller on the local socket can read the store itself and sees all events; an agent
 // sees those it is the actor of, or none.
 func (x *exchange) events() {
 	if x.token && x.server.config.LogForPeople {
@@ -141,7 +141,7 @@ func (x *exchange) collect(from int64, limit int, kind interlock.EventType) (pag
 // mayRead reports whether the caller may see an entry. An entry that can't be read is nobody's.
 func (x *exchange) mayRead(entry interlock.Entry) bool {
 	if !x.token {
-		return true // the local door without a token: whoever owns the store
+		return true // the local door without a token: the owner of the store
 	}
 	event, err := auditlog.ParseEvent(entry.Body)
 	return err == nil && event.Role == "agent" && event.Actor == x.agent.ID

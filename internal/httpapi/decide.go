@@ -252,7 +252,7 @@ func (x *exchange) wholeProposal(body *decideBody) (proposal interlock.Proposal,
 }
 
 // way is what this door can do: reading files, and looking at what git knows, is for the local door alone. An agent behind the
-// network may be somebody else, who would learn from the answer what stands in this user's files.
+// network may be somebody else, who would learn from the answer what is in this user's files.
 func (x *exchange) way() admission.Way {
 	if x.door != local {
 		return admission.Way{}

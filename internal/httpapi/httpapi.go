@@ -4,7 +4,7 @@
 // It serves two doors, and a third where it runs as a user of its own, with the same routes. The network door listens on a
 // loopback address, wants an agent's bearer token
 // for everything that decides or reads, and refuses requests that come from a browser or were steered to it by another
-// name (DNS rebinding). The local door is a unix socket of mode 0600: whoever can open it is the user Interlock runs as,
+// name (DNS rebinding). The local door is a unix socket of mode 0600: only the user Interlock runs as can open it,
 // so it needs no token and takes whole proposals, which is how the hook hands over what it saw. The agents' door is a socket for
 // agents of other users: the kernel says who asks, and nobody proposes in another's name or reads the log; see agents.go.
 //
@@ -43,7 +43,7 @@ type Backend interface {
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
 	// RefuseApproval records an attempt to answer a request by somebody who never may.
 	RefuseApproval(ctx context.Context, role, actor, request string, cause error) (ledger.Receipt, error)
-	// Ground returns what refs name of what stands, and the version of the ledger.
+	// Ground returns what refs name of what is in force, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Pending counts the requests that can still be answered, no further than a limit if there is one.
 	Pending(ctx context.Context, limit int) (int, error)
@@ -176,13 +176,13 @@ type Server struct {
 	endpoints [len(routeNames)]endpoint
 	paths     map[string]route
 
-	// Requests under way: of agents, by credential; of these, those that read the log; of whoever has shown no credential, by
+	// Requests under way: of agents, by credential; of these, those that read the log; of those who have shown no credential, by
 	// address or, on the agents' door, by user; and on the local socket without a token. None of them takes room from another.
 	agents, readers, strangers, hooks *slots
 	waiters                           *slots // of those who wait for people, which takes none of these
 	reports                           reportPace
 
-	serving context.Context // ends when the server does, for whoever waits
+	serving context.Context // ends when the server does, for those who wait
 	end     context.CancelFunc
 }
 

@@ -129,7 +129,7 @@ func (x *exchange) answerMessage(ctx context.Context, messages Messages) ([]byte
 	return carried(&answer, err)
 }
 
-// A carriedBody is what stands beside the decision about a message.
+// A carriedBody is what is sent beside the decision about a message.
 type carriedBody struct {
 	Message   *interlock.Message   `json:"message,omitempty"`   // as it is now, where it was let through
 	Violation *interlock.Violation `json:"violation,omitempty"` // where it is not built as it has to be

@@ -28,7 +28,7 @@ type metrics struct {
 	latency   [len(latencyBounds) + 1]atomic.Int64 // not cumulative
 	seconds   atomic.Int64                         // sum, in nanoseconds
 	inForce   func() InForce                       // never nil
-	renewing  sync.Mutex                           // held by whoever makes rules anew
+	renewing  sync.Mutex                           // held while rules are made again
 	rules     atomic.Pointer[counted]              // replaced when other rules come into force
 	others    ruleHits                             // of rules that are no rule of the ruleset: gates, profiles, refusals
 }

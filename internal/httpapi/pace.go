@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How long whoever sends nothing more is waited for, beside the limit for the whole request. They are measured in real time,
-// because it is the connection that waits.
+// How long a client that sends nothing more is waited for, beside the limit for the whole request. They are measured in real
+// time, because it is the connection that waits.
 const (
 	bodyRate    = 16 << 10               // bytes a second, after Limits.Pause
 	refusedBody = 250 * time.Millisecond // the rest of a request that is answered already

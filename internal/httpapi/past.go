@@ -17,7 +17,7 @@ type Past struct {
 	Shadow func(ctx context.Context) (replay.ShadowState, error)
 }
 
-// mayLookBack lets through whoever holds the local socket, who can read the store itself: what the past says of all agents is no
+// mayLookBack lets through a caller on the local socket, who can read the store itself: what the past says of all agents is no
 // business of one.
 func (x *exchange) mayLookBack() error {
 	switch {

@@ -196,7 +196,7 @@ type (
 	}
 )
 
-// readRun reads a body strictly and says who asks: on the network whoever the token is of.
+// readRun reads a body strictly and says who asks: on the network the agent whose token it is.
 func readRun[T any](x *exchange, body *T, named **interlock.Requester) (interlock.Requester, error) {
 	by, err := func() (claimed interlock.Requester, err error) {
 		buffer, err := x.read()

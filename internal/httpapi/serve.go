@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Serve serves the network door and the local door on their listeners, either of which may be nil, and the agents' door on
+// Serve serves the network door and the local door on their listeners (either may be nil), and the agents' door on
 // further ones, until ctx ends. Then it takes nothing new, lets what is under way finish within Limits.Drain, and closes. It
 // returns nil after such a stop and an error when a listener fails.
 func (s *Server) Serve(ctx context.Context, networkListener, localListener net.Listener, agentsListeners ...net.Listener) error {

@@ -69,9 +69,9 @@ func (s *Server) underWay() int64 {
 	return int64(s.agents.count() + s.strangers.count() + s.hooks.count())
 }
 
-// enter takes a slot of the right kind for whoever asks, or answers that there is none. Who has shown a credential is counted by
-// it; others by their address, apart, because on one machine all addresses are one and a stranger's requests must not stand in the
-// way of an agent's. Calls on the socket without a token, which are the hooks', are in nobody else's count.
+// enter takes a slot of the right kind for the one who asks, or answers that there is none. Who has shown a credential is counted
+// by it; others by their address, apart, because on one machine all addresses are one and a stranger's requests must not stand in
+// the way of an agent's. Calls on the socket without a token, which are the hooks', are in nobody else's count.
 func (x *exchange) enter() (entered bool) {
 	room, holder := x.server.strangers, ""
 	switch {
@@ -110,7 +110,7 @@ func (x *exchange) leave() {
 	x.room.give(x.holder)
 }
 
-// tell counts one that was turned away, and says how many they are by now if it is time to say so: whoever fills the room must
+// tell counts one that was turned away, and says how many they are by now if it is time to say so: one who fills the room must
 // not fill the server's log as well.
 func (s *slots) tell(now time.Time) (turned int) {
 	s.mu.Lock()

@@ -204,7 +204,7 @@ func (x *exchange) telemetryBody() ([]byte, error) {
 }
 
 // refuseTelemetry answers with a refusal as OTLP has it. It leaves no event: a report that can't be read says nothing of its agent, and
-// whoever sends one again and again may not fill the log.
+// a sender that repeats one again and again may not fill the log.
 func (x *exchange) refuseTelemetry(json bool, err error) {
 	status, message := http.StatusServiceUnavailable, "the report could not be recorded"
 	var stated *statusError

@@ -10,7 +10,7 @@ import (
 )
 
 // nonce is what the answer is to be signed for; empty where nobody wants that. Only the local door signs: who asks there is a hook,
-// which has to know that it was Interlock that answered and not whoever took the socket's place.
+// which has to know that it was Interlock that answered and not something else that took the socket's place.
 func (x *exchange) nonce() string {
 	if x.door != local || x.server.config.Sign == nil {
 		return ""
@@ -21,7 +21,7 @@ func (x *exchange) nonce() string {
 	return ""
 }
 
-// vouch signs an answer for whoever asked for that.
+// vouch signs an answer if the caller asked for that.
 func (x *exchange) vouch(body []byte) {
 	nonce := x.nonce()
 	if nonce == "" {

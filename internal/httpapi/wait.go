@@ -18,7 +18,7 @@ import (
 
 // Waits is what waiting for the answer to a request needs of admission.
 type Waits interface {
-	// Asked is a request of this requester as it stands now; one of another is not found.
+	// Asked is a request of this requester as it is now; one of another is not found.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
 	core.Watcher
 }
@@ -161,7 +161,7 @@ func (x *exchange) readWait() (requester interlock.Requester, within time.Durati
 	return requester, within, err
 }
 
-// waitInstead moves the request from those under way to those that wait: whoever waits takes no room from decisions.
+// waitInstead moves the request from those under way to those that wait: waiting takes no room from decisions.
 func (x *exchange) waitInstead() error {
 	if err := x.server.waiters.take(x.holder); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (x *exchange) waiting(asked interlock.ApprovalRequest, within time.Duration
 // errAnswered ends waiting.
 var errAnswered = errors.New("it is answered")
 
-// untilAnswered looks at a request until it waits no more or ctx ends, and returns it as it stands then. each is told of it whenever it may
-// have changed.
+// untilAnswered looks at a request until it waits no more or ctx ends, and returns it as it is then. each is told of it whenever
+// it may have changed.
 func (x *exchange) untilAnswered(ctx context.Context, requester interlock.Requester, id string,
 	each func(interlock.ApprovalRequest) error) (asked interlock.ApprovalRequest, err error) {
 	waits := x.server.config.Waits
@@ -205,7 +205,7 @@ func (x *exchange) untilAnswered(ctx context.Context, requester interlock.Reques
 	if err != nil && ctx.Err() == nil {
 		return asked, err
 	}
-	last, cancel := x.decisionContext() // the time is over: once more, as it stands now
+	last, cancel := x.decisionContext() // the time is over: once more, as it is now
 	defer cancel()
 	asked, err = waits.Asked(last, requester, id)
 	return asked, err
@@ -240,7 +240,7 @@ func (x *exchange) streamAnswer(ctx context.Context, control *http.ResponseContr
 		now, err := x.untilAnswered(beat, requester, asked.ID, func(interlock.ApprovalRequest) error { return nil })
 		cancel()
 		if err != nil || x.r.Context().Err() != nil {
-			return // the reader or the store went away; whoever waits asks again
+			return // the reader or the store went away; a client that waits asks again
 		}
 		if asked = now; asked.Status == interlock.RequestPending && send([]byte(": still here\n\n")) != nil {
 			return

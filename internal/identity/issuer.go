@@ -16,7 +16,7 @@ type Issuer struct {
 	Name       string   // leads the names of its agents, as in NAME:CLIENT, so that none is a registered agent's
 	URL        string   // its issuer identifier, exactly as in the claim iss
 	Audience   []string // what the claim aud must hold one of
-	Keys       string   // where its key set stands; empty: where its metadata says
+	Keys       string   // where its key set is; empty: where its metadata says
 	Algorithms []string // of signatures; empty: all of [TokenAlgorithms]
 	Agent      string   // the claim that names the agent; empty: client_id
 	Principal  string   // the claim that names who answers for it; empty: sub
@@ -70,7 +70,7 @@ func (i Issuer) algorithms() []jose.SignatureAlgorithm {
 	return named
 }
 
-// checkAddress accepts https, and http to this machine: whoever can change keys on their way can be any agent.
+// checkAddress accepts https, and http to this machine: anyone who can change keys on their way can be any agent.
 func checkAddress(field, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" &&

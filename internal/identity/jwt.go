@@ -53,7 +53,7 @@ type checkedToken struct {
 	set    *fetchedKeys
 }
 
-// NewAccessTokens returns a checker for tokens of the issuers, none of which may have another's name or identifier.
+// NewAccessTokens returns a checker for tokens of the issuers; none may have another's name or identifier.
 func NewAccessTokens(issuers []Issuer, now func() time.Time) (*AccessTokens, error) {
 	a := &AccessTokens{issuers: map[string]*trusted{}, now: now, checked: map[[sha256.Size]byte]checkedToken{}}
 	names := map[string]bool{CertificatePrefix: true}
@@ -120,7 +120,7 @@ func (a *AccessTokens) Agent(ctx context.Context, token string, certificate *x50
 	return found.who, nil
 }
 
-// remember keeps what was found. When there is no room, everything is found anew: nothing can be displaced on purpose but
+// remember keeps what was found. When there is no room, everything is found again: nothing can be displaced on purpose but
 // by somebody who has many genuine tokens.
 func (a *AccessTokens) remember(sum [sha256.Size]byte, found checkedToken) {
 	a.mu.Lock()
@@ -215,7 +215,7 @@ func (i *trusted) read(c claims, all map[string]any, now time.Time) (checkedToke
 }
 
 // confirmation returns the certificate a token is bound to. A binding that can't be checked here refuses: to take such a token
-// from whoever holds it is what the binding is against.
+// from anyone who holds it is what the binding is against.
 func confirmation(cnf map[string]any) (bound string, err error) {
 	if cnf == nil {
 		return "", nil

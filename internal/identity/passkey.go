@@ -59,7 +59,7 @@ func batchChallenge(hashes []string) []byte {
 	return sum[:]
 }
 
-// An assertion is a passkey's signature as it stands in a signature field: all that is needed to check it again.
+// An assertion is a passkey's signature as it is in a signature field: all that is needed to check it again.
 type assertion struct {
 	Passkey           string   `json:"passkey"` // id
 	AuthenticatorData string   `json:"authenticator_data"`

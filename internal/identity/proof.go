@@ -37,7 +37,7 @@ func (p Proofs) Verify(operator interlock.OperatorRecord, method, statement, sig
 	return "", errors.New("an unknown method of proof")
 }
 
-// An attestation is the server's word for what it saw, as it stands in a signature field.
+// An attestation is the server's word for what it saw, as it is in a signature field.
 type attestation struct {
 	Subject   string `json:"subject"` // the session or challenge
 	Signature string `json:"signature"`

@@ -34,7 +34,7 @@ type Signer struct {
 }
 
 // Weak says what the key lacks to prove that a person signs: one of the Weak constants of the root package, or nothing. A security key
-// wants a touch; a file with a passphrase wants whoever knows it; of a key in an agent nobody can tell whether it asks.
+// wants a touch; a file with a passphrase wants someone who knows it; of a key in an agent nobody can tell whether it asks.
 func (s *Signer) Weak() string { return s.weak }
 
 // PublicKey returns the key's public half.

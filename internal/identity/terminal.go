@@ -59,7 +59,7 @@ func TypeBack(ctx context.Context, text, word string) error {
 	if _, err := fmt.Fprintf(tty.out, "%sto go on, type %s and Enter: ", text, word); err != nil {
 		return fmt.Errorf("asking at the terminal: %w", err)
 	}
-	typed := make(chan string, 1) // the reader may outlive whoever waits for it; the process ends then
+	typed := make(chan string, 1) // the reader may outlive the one who waits for it; the process ends then
 	go func() { typed <- readLine(tty.in) }()
 	select {
 	case line := <-typed:

@@ -119,7 +119,7 @@ func (t *Tokens) find(ctx context.Context, prefix, token string) (interlock.Agen
 		if revoked := record.Revoked; !revoked.IsZero() && !t.now().Before(revoked) {
 			return record, &interlock.Error{Code: interlock.CodeUnauthorized, Message: "this agent token is revoked"}
 		}
-		if observer { // whoever watches goes on
+		if observer { // an observer goes on
 			return record, nil
 		}
 		if t.stopped != nil {

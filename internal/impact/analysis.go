@@ -29,7 +29,7 @@ type Analysis struct {
 	Impacts []interlock.Impact `json:"impacts"`
 	Texts   []fact.Text        `json:"texts"`
 	Spoken  []string           `json:"-"` // what a hint names, for operators' globs: see [prose.Spoken]
-	// paths of which it matters whether git would give back what is there; Work of the view has it once it was looked at
+	// paths where it matters whether git would give back what is there; Work of the view has it once it was looked at
 	Work []string `json:"-"`
 	// files whose text would say what the action runs; [interlock.View] has it under Scripts once it was read
 	Wanted []string `json:"-"`

@@ -7,7 +7,7 @@ import (
 	"interlock/internal/impact/fact"
 )
 
-// Explain returns how an action is read, as a tree in which every impact Analyse finds stands where it arises. It costs a
+// Explain returns how an action is read, as a tree with every impact Analyse finds where it arises. It costs a
 // second analysis, which is why decisions do without it.
 func (a *Analyser) Explain(view interlock.View, action interlock.Action) fact.Step {
 	t := &fact.Tracer{Root: &fact.Traced{Step: fact.Step{Kind: string(action.Kind), Text: fact.ShortText(action.Tool)}},

@@ -15,5 +15,5 @@ func Words(action interlock.Action) []string {
 	return shell.LiteralWords(action.Input, false)
 }
 
-// PatternWords are the words of a pattern over such commands, in which * stands for a part of a word. None: it is no such pattern.
+// PatternWords are the words of a pattern over such commands, in which * means a part of a word. None: it is no such pattern.
 func PatternWords(pattern string) []string { return shell.LiteralWords(pattern, true) }

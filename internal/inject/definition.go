@@ -130,7 +130,7 @@ func (d *definitionScan) sentence(low string) string {
 	return ""
 }
 
-// standsIn reports whether a name stands in a text by itself.
+// standsIn reports whether a name is in a text by itself.
 func standsIn(low, name string) bool {
 	for from := 0; ; {
 		at := strings.Index(low[from:], name)
@@ -277,7 +277,7 @@ func conceals(words []textWord) bool {
 	return false
 }
 
-// within returns where one of a set stands among the next n words behind a place, or -1.
+// within returns where one of a set is among the next n words behind a place, or -1.
 func within(words []textWord, at, n int, wanted *lex.WordSet) int {
 	for i := at + 1; i < len(words) && i <= at+n; i++ {
 		if wanted.Has(words[i].word) {
@@ -295,7 +295,7 @@ var secretFiles = []string{"~/.ssh", "/.ssh/", "id_rsa", "id_ed25519", "id_ecdsa
 	".bash_history", ".zsh_history", "login.keychain", ".config/gcloud", ".env file", "the .env", "/.env", "private key",
 	"ssh key", "ssh keys", "browser cookies"}
 
-// secretFile returns the name of a file of that kind that stands in a text.
+// secretFile returns the name of a file of that kind that is in a text.
 func secretFile(low string) string {
 	for _, name := range secretFiles {
 		if strings.Contains(low, name) {
@@ -305,7 +305,7 @@ func secretFile(low string) string {
 	return ""
 }
 
-// sentenceHas reports whether one of the wanted words stands in a text.
+// sentenceHas reports whether one of the wanted words is in a text.
 func sentenceHas(low string, wanted ...string) bool {
 	for _, w := range textWords(low) {
 		for _, one := range wanted {
@@ -347,7 +347,7 @@ func asksForTalk(words []textWord) bool {
 	return false
 }
 
-// hasOne reports whether one of a set stands among the words.
+// hasOne reports whether one of a set is among the words.
 func hasOne(words []textWord, wanted *lex.WordSet) bool {
 	for _, w := range words {
 		if wanted.Has(w.word) {
@@ -357,7 +357,7 @@ func hasOne(words []textWord, wanted *lex.WordSet) bool {
 	return false
 }
 
-// sentenceWordAfter reports whether one of the wanted words stands among the next three behind a place.
+// sentenceWordAfter reports whether one of the wanted words is among the next three behind a place.
 func sentenceWordAfter(words []textWord, at int, wanted ...string) bool {
 	for i := at + 1; i < len(words) && i <= at+3; i++ {
 		for _, one := range wanted {

@@ -50,7 +50,7 @@ var (
 	handWords = lex.Set([]string{"send", "sent", "email", "mail", "forward", "transmit", "upload", "share", "post", "dispatch"})
 )
 
-// A textWord is a word of a text in lower case, and where it stands.
+// A textWord is a word of a text in lower case, and where it is.
 type textWord struct {
 	word       string
 	start, end int
@@ -77,7 +77,7 @@ func inWord(c byte) bool { return c >= 'a' && c <= 'z' || c >= 0x80 }
 
 // orders reports whether text in lower case gives orders to a model: takes its instructions away, asks for them, or has
 // something of the reader's handed on. Single words prove nothing: people write about ignoring things all day. A phrase
-// that stands alone between quotation marks is spoken about and not spoken.
+// that is alone between quotation marks is spoken about and not spoken.
 func orders(low string) bool {
 	marks := findMarks(low)
 	return marks.count[orderList] > 0 || marks.unbound() || ordered(low)
@@ -145,7 +145,7 @@ func orderedInRecord(low string, words []textWord) bool {
 	return false
 }
 
-// dismissed returns where in the words behind a dismissal the name of what is dismissed stands, or -1.
+// dismissed returns where in the words behind a dismissal the name of what is dismissed comes, or -1.
 func dismissed(words []textWord) int {
 	seen := false
 	for n, w := range words {
@@ -158,7 +158,7 @@ func dismissed(words []textWord) int {
 }
 
 // behind returns where in a sentence that begins with its verb the end of "disregard the instructions above" or of "forget everything you
-// were told" stands, or -1: what there was stands behind its name. Manuals say of a section that it is skipped; those verbs don't count.
+// were told" is, or -1: what there was is behind its name. Manuals say of a section that it is skipped; those verbs don't count.
 func behind(words []textWord) int {
 	if verb := words[0].word; verb != "disregard" && verb != "forget" && verb != "ignore" {
 		return -1
@@ -188,7 +188,7 @@ func setAside(words []textWord) bool {
 	return false
 }
 
-// quoted reports whether what stands from start to end is exactly what a pair of quotation marks holds.
+// quoted reports whether the text from start to end is exactly what a pair of quotation marks holds.
 func quoted(low string, start, end int) bool {
 	return start > 0 && end < len(low) && quoteMark(low[:start], false) && quoteMark(low[end:], true)
 }

@@ -78,7 +78,7 @@ const (
 	lists
 )
 
-// A textMark is one mark, the list it stands in, and its number among all.
+// A textMark is one mark, the list it is in, and its number among all.
 type textMark struct {
 	text   string
 	list   uint8

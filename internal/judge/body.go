@@ -21,7 +21,7 @@ type body struct {
 	digest     hash.Hash // has taken its domain and the head in, and is only copied
 }
 
-// place stands where the question is to be. NUL is in no text that is written by hand, and is written as six characters.
+// place marks where the question is to be. NUL is in no text that is written by hand, and is written as six characters.
 const place = "\x00question\x00"
 
 // newBody writes a request but for its question.

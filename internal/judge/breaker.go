@@ -38,7 +38,7 @@ type breaker struct {
 type went int
 
 const (
-	wentNeither went = iota // whoever asked gave up
+	wentNeither went = iota // the caller gave up
 	wentWell
 	wentWrong
 )

@@ -26,7 +26,7 @@ type Trial struct {
 	Good    interlock.Judgment     `json:"good"` // of what must be allowed; not asked where the other failed
 }
 
-// recheckAfter is how long a judge that judged wrongly is not tested again by whoever asks; the schedule and people test it earlier.
+// recheckAfter is how long a judge that judged wrongly is not tested again by callers; the schedule and people test it earlier.
 const recheckAfter = time.Minute
 
 // A proof is when a judge last passed its test, or why it did not.
@@ -120,7 +120,7 @@ func (c *Client) testOne(ctx context.Context, payload []byte) interlock.Judgment
 }
 
 // proved reports whether the judge has passed its test lately. Where nobody has tested it yet, or the schedule stood still, it is tested
-// now, by whoever comes first.
+// now, by the first caller.
 func (c *Client) proved(ctx context.Context) (interlock.Judgment, bool) {
 	if refused, known := c.standing(); known {
 		return refused, refused.Failure == ""

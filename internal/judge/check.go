@@ -70,7 +70,7 @@ func (p Price) check() error {
 	return nil
 }
 
-// checkPlace refuses an address that questions must not go to: they say what agents do, and whoever can change an answer decides.
+// checkPlace refuses an address that questions must not go to: they say what agents do, and to change an answer is to decide.
 func (c Config) checkPlace() error {
 	wrong := func(field, what string) error { return interlock.Errorf(interlock.CodeInvalid, field, "%s", what) }
 	switch c.Wire {

@@ -21,7 +21,7 @@ type usage struct {
 	known                    bool
 }
 
-// plausible reports whether a usage can be charged as it stands.
+// plausible reports whether a usage can be charged as it is.
 func (u usage) plausible() bool {
 	for _, n := range []int64{u.in, u.cached, u.written, u.out} {
 		if n < 0 || n > maxTokens {
@@ -51,7 +51,7 @@ func (c *Client) largest(sent int) int64 {
 }
 
 // Price is the most that asking a question can cost, in millionths of one unit of the currency, with a second attempt after a broken
-// connection: the first may have been charged all the same. What a canary costs stands in its [Trial].
+// connection: the first may have been charged all the same. What a canary costs is in its [Trial].
 func (c *Client) Price(q interlock.JudgeQuestion) (most int64, currency string) {
 	body, err := c.request(q, zeros{})
 	if err != nil { // it is not sent

@@ -21,7 +21,7 @@ type Ground interface {
 	Conditional(rule string) bool // what it forbids a person may confirm
 }
 
-// promptVersion names what stands around rules and question. Whoever changes that raises it: answers of before are not answers of now.
+// promptVersion names what is around rules and question. A change to that raises it: answers of before are not answers of now.
 const promptVersion = "1"
 
 // role is what a judge is told first, before its ground rules.

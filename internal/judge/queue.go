@@ -19,7 +19,7 @@ func newQueue(inFlight, waiting int) *queue {
 	return &queue{slots: make(chan struct{}, inFlight), most: int64(waiting)}
 }
 
-// enter waits for a place, which whoever got one gives back by leave.
+// enter waits for a place, which the caller that got one gives back by leave.
 func (q *queue) enter(ctx context.Context) interlock.JudgeFailure {
 	select {
 	case q.slots <- struct{}{}:

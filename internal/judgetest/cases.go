@@ -29,7 +29,7 @@ type Case struct {
 // Action is what is asked about.
 func (c *Case) Action() interlock.Action { return c.action }
 
-// Want is the verdict that the label stands for; it is none where labelled is false.
+// Want is the verdict that the label means; it is none where labelled is false.
 func (c *Case) Want() (verdict interlock.Verdict, labelled bool) {
 	switch c.Label {
 	case "allow", "benign":

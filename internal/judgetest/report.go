@@ -34,7 +34,7 @@ type Report struct {
 	Failures map[interlock.JudgeFailure]int `json:"failures,omitempty"` // of all questions
 
 	Repeats    int         `json:"repeats"`
-	Unstable   []string    `json:"unstable"` // cases of which it did not always say the same
+	Unstable   []string    `json:"unstable"` // cases on which it did not always say the same
 	Techniques []Technique `json:"techniques"`
 
 	Asked      int              `json:"asked"`
@@ -64,7 +64,7 @@ type Detection struct {
 // Over reports whether more than this many percent were; none of none is.
 func (d Detection) Over(percent int) bool { return d.Cases == 0 || 100*d.Detected > percent*d.Cases }
 
-// What MASO wants of a judge, in percent of which more has to be detected (EC-T2.5).
+// What MASO wants of a judge, in percent; more than that has to be detected (EC-T2.5).
 const (
 	masoHigh   = 95
 	masoMedium = 80
@@ -181,7 +181,7 @@ func listed(names []string, clean func(string) string) string {
 	return " (" + clean(strings.Join(most, ", ")) + ")"
 }
 
-// tables writes what stands in tables.
+// tables writes what goes into tables.
 func (r *Report) tables(b *strings.Builder, clean func(string) string) {
 	b.WriteString("\n## By class\n\n")
 	rows := [][]string{{"class", "cases", "agreed", "missed", "overcautious", "unanswered"}}
@@ -226,7 +226,7 @@ func yes(is bool) string {
 	return "no"
 }
 
-// markdownTable writes rows, the first of which is the head, so that they read well as they are, too.
+// markdownTable writes rows, the head first, so that they read well as they are, too.
 func markdownTable(b *strings.Builder, rows [][]string) {
 	w := tabwriter.NewWriter(b, 0, 0, 1, ' ', 0)
 	for n, row := range rows {

@@ -65,7 +65,7 @@ type WhatIfReport struct {
 	To        time.Time        `json:"to,omitzero"`
 }
 
-// A Shift is one action of which the judge would say something else.
+// A Shift is one action about which the judge would say something else.
 type Shift struct {
 	Event  string            `json:"event"` // the first that recorded it
 	Index  int64             `json:"index"`

@@ -15,7 +15,7 @@ const (
 	Conditional = "conditional" // denied by a ground rule that leaves it to a person
 )
 
-// Bounds are the upper bounds of how long an answer took: 1 ms to 30 s. What took longer stands behind the last.
+// Bounds are the upper bounds of how long an answer took: 1 ms to 30 s. What took longer comes after the last.
 func Bounds() []time.Duration {
 	return []time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
 		500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, 30 * time.Second}

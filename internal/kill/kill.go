@@ -1,5 +1,5 @@
-// Package kill keeps the file that stops everything. It stands in the home, every process looks for it before each permit, and it
-// stops what it can't read: whoever can do nothing else, because the store is locked, the key is elsewhere or the program is
+// Package kill keeps the file that stops everything. It is in the home, every process looks for it before each permit, and it
+// stops what it can't read: a person who can do nothing else, because the store is locked, the key is elsewhere or the program is
 // damaged, stops all agents of a home with `touch`. The order beside it in the ledger is what proves who stopped what, and why.
 //
 // Where the system tells of changes to a directory (inotify), a look that found nothing counts until it tells of one, and for
@@ -95,13 +95,13 @@ func (s *Switch) look() (ledger.HoldBody, bool) {
 }
 
 // homeStands reports whether the file's directory is there: a home that is gone, such as one on a disk that is no longer mounted,
-// says nothing of what stands in it.
+// says nothing of what is in it.
 func homeStands(path string) bool {
 	info, err := os.Lstat(filepath.Dir(path))
 	return err == nil && (info.IsDir() || info.Mode()&fs.ModeSymlink != 0)
 }
 
-// Throw writes the file, durably. A file that stands is replaced only by a stop that has come further.
+// Throw writes the file, durably. A file that is there is replaced only by a stop that has come further.
 func (s *Switch) Throw(h ledger.HoldBody, now time.Time) error {
 	if stands, thrown := s.Thrown(); thrown && ledger.Stricter(stands, h, now).Since.Equal(stands.Since) {
 		return nil
@@ -127,7 +127,7 @@ func (s *Switch) Throw(h ledger.HoldBody, now time.Time) error {
 	return err
 }
 
-// Clear removes the file. It is for whoever carries out an order that ends the stop.
+// Clear removes the file. It is for the code that carries out an order that ends the stop.
 func (s *Switch) Clear() error {
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -26,7 +26,7 @@ func breakerMarks(b BreakerBody) []Mark {
 	return withAll(at)
 }
 
-// maxLast bounds how many actions are remembered of whoever acts, for what is kept when a phase changes.
+// maxLast bounds how many actions are remembered of one that acts, for what is kept when a phase changes.
 const maxLast = 16
 
 // A TallyBody is how much was decided lately of whom, and what the last of it was.

@@ -81,7 +81,7 @@ type CallBody struct {
 }
 
 // An AgainBody says that a call for which a yes was used up was shown to its harness's hooks a second time: a third is asked about. It
-// stands apart from the call, of which an older row may be put back.
+// is kept apart from the call, because an older row of the call may be put back.
 type AgainBody struct {
 	Event string    `json:"event"` // of the decision
 	At    time.Time `json:"at"`

@@ -8,7 +8,7 @@ import (
 	"interlock"
 )
 
-// A CarriedBody says that a signed order was carried out. While it stands no other order with the same statement is.
+// A CarriedBody says that a signed order was carried out. While it is there no other order with the same statement is.
 type CarriedBody struct {
 	Name    string    `json:"name"` // see [CarriedKey]
 	Order   string    `json:"order"`

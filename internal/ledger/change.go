@@ -59,25 +59,25 @@ type Receipt struct {
 
 // A Change is one atomic step of the store: events and everything they spend or create, or nothing.
 type Change struct {
-	Version int64   // of the ledger it was computed from; 0 if it depends on nothing that stands
+	Version int64   // of the ledger it was computed from; 0 if it depends on nothing that is kept
 	Events  []Draft // at least one
 	Blobs   []Blob  // what the events name and the store may not have yet
 
 	// Reads names all that the change was computed from. With them only what they name must be as it was at Version; without
 	// them, nothing that binds may have changed since.
 	Reads  []Ref
-	Writes []Row   // what stands from now on, or has ended; versions are the store's to give
+	Writes []Row   // what is kept from now on, or has ended; versions are the store's to give
 	Spends []Spend // what it uses up
 	Mend   *Mend   // what it puts right beside the log; for stores that can, see [Mend]
 }
 
-// A Row is one thing that stands in the ledger beside the log: an agent, a request, an operator's order. What its body
+// A Row is one thing that is kept in the ledger beside the log: an agent, a request, an operator's order. What its body
 // means is its kind's matter, see [Kinds]; a store keeps it and compares its version.
 type Row struct {
 	Kind    string
 	Key     string // within the kind
 	Version int64  // of the ledger when it last changed in a way that decisions made before must notice; 0: never
-	Body    []byte // nil once it has ended: the row stays, so that whoever has read it notices
+	Body    []byte // nil once it has ended: the row stays, so that those who have read it notice
 	Value   any    // what the body says, where it was loaded; nobody changes it
 }
 
@@ -91,9 +91,9 @@ type Ref struct {
 
 // A Spend takes from what a row has left, if it has as much: one call of an approval, one of a grant, one of a counter. A
 // store decides it inside its own transaction, after the change before and before the change after, so that many who spend
-// from one row don't race: whoever finds too little is told what is there, and the others go on.
+// from one row don't race: one that finds too little is told what is there, and the others go on.
 //
-// A kind of which rows say what was used, and not what is left, takes with the spend how much there is room for: so much in all with
+// A kind whose rows say what was used, and not what is left, takes with the spend how much there is room for: so much in all with
 // what is taken now or, with a window, within one that ends now. There a row that is not there has used nothing yet.
 type Spend struct {
 	Kind   string

@@ -10,7 +10,7 @@ const maxDrives = 1024
 
 // Drive is what is counted of an orchestration with once more that one agent drove another, and how many turns of a circle that makes in
 // which each drives the next: 0 where it closes none. A circle turns as often as its slowest part, so that one who only reports often to
-// whoever gave the work goes round in none. fits is false where there are too many to remember.
+// the one who gave the work goes round in none. fits is false where there are too many to remember.
 func (t RunCountBody) Drive(from, to string) (after RunCountBody, turns int, fits bool) {
 	drives, n := map[string]map[string]int{}, 0
 	for who, whom := range t.Drives { // order-independent: copies a map

@@ -42,7 +42,7 @@ type Times struct {
 	At     []time.Time
 }
 
-// timesBody is how it is written: the times, of which there may be thousands, as differences.
+// timesBody is how it is written: the times as differences, because there may be thousands.
 type timesBody struct {
 	Number int    `json:"n"`
 	At     []byte `json:"at,omitempty"`

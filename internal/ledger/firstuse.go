@@ -48,7 +48,7 @@ func firstUseNext(was, is FirstUseBody, there bool, now time.Time) error {
 	return nil
 }
 
-// FirstUse is what stands of a type's use of something: that it is known, or that somebody is asked.
+// FirstUse is what is recorded of a type's use of something: that it is known, or that somebody is asked.
 func (s *Standing) FirstUse(kind, use string) FirstUseBody {
 	if f, known := s.Others[FirstUse][FirstUseKey(kind, use)].(FirstUseBody); known {
 		return f

@@ -23,7 +23,7 @@ const (
 	HoldSnapshots HoldScope = "snapshots" // that rules and settings become others; its key is all
 )
 
-// The keys of holds of which there is one.
+// The keys of holds that there is only one of.
 const (
 	HoldAll    = "all"
 	HoldIntake = "intake" // of [HoldSystem]: no agent begins anything
@@ -120,8 +120,8 @@ func (h *HoldBody) State() string {
 // OverAll is the mark of the holds that every decision is under: those on the system and on layers of control.
 const OverAll = "over"
 
-// Over is the mark of the holds on one agent, type or run, its breaker's among them: what a decision knows of whoever acts names all
-// that may hold it.
+// Over is the mark of the holds on one agent, type or run, its breaker's among them: what a decision knows of the one that acts
+// names all that may hold it.
 func Over(scope HoldScope, key string) string { return OverAll + "\x00" + HoldName(scope, key) }
 
 // Heals is the mark of the holds on agents that stand in for others, by when a machine may look whether that is over.

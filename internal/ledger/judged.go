@@ -7,7 +7,7 @@ import (
 )
 
 // A JudgedBody is what judges said of an action: exactly that one, with those impacts, under those ground rules, by those models. So long
-// as it stands they are not asked again. What failed is not remembered.
+// as it is in force they are not asked again. What failed is not remembered.
 type JudgedBody struct {
 	Key       interlock.Digest     `json:"key"` // of all that the answer depends on
 	Judgments []interlock.Judgment `json:"judgments"`
@@ -15,13 +15,13 @@ type JudgedBody struct {
 	Until     time.Time            `json:"until,omitzero"` // zero: for ever, as of denials, which a second question might only talk round
 }
 
-// Counts reports whether the answer still stands.
+// Counts reports whether the answer is still in force.
 func (j *JudgedBody) Counts(now time.Time) bool {
 	return len(j.Judgments) > 0 && (j.Until.IsZero() || now.Before(j.Until)) && !now.Before(j.At)
 }
 
 // An OwedBody is a judgment that is owed: an action of a class that is judged afterwards was let through, and its judge is still to be
-// asked. It stands beside the decision's event, so that it is asked after a restart as well.
+// asked. It is kept beside the decision's event, so that it is asked after a restart as well.
 type OwedBody struct {
 	Event     string              `json:"event"` // of the decision
 	Requester interlock.Requester `json:"requester"`

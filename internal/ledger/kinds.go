@@ -14,7 +14,7 @@ const (
 	Agent      = "agent"
 	Operator   = "operator"
 	Request    = "request"    // a question to the operators, whatever has become of it
-	Order      = "order"      // an operator's order that stands until it ends, such as one that says yes in advance
+	Order      = "order"      // an operator's order that is in force until it ends, such as one that says yes in advance
 	Challenge  = "challenge"  // a code that an agent owes
 	Attempts   = "attempts"   // an agent's wrong codes
 	Pin        = "pin"        // what is known of a tool
@@ -47,7 +47,7 @@ const (
 	Baseline   = "baseline"   // that agents of a type have done something that can't be undone
 	Settled    = "settled"    // that what an action took from limits was put right by how it ended
 	Meter      = "meter"      // what a session of an agent has reported as used
-	Budget     = "budget"     // of which steps of a budget people were told
+	Budget     = "budget"     // the steps of a budget that people were told of
 	Profile    = "profile"    // how an agent, or a type, behaves, for finding what is unusual
 
 	RollbackStep = "rollback_step" // one action that is undone, and how that ended
@@ -60,7 +60,7 @@ const (
 	Subscription = "subscription" // a browser in which an operator is told of requests
 )
 
-// A Writer is who may have rows of a kind written. Whoever that is, a row is written with an event that says so.
+// A Writer is who may have rows of a kind written. No matter who that is, a row is written with an event that says so.
 type Writer int
 
 // The writers. The zero value is nobody.
@@ -85,7 +85,7 @@ const All = "all"
 // Until is the mark of rows that are of no use after a time.
 const Until = "until"
 
-// Of is the mark of what concerns one agent of one principal or, without one, an agent whoever its principal is.
+// Of is the mark of what concerns one agent of one principal or, without one, an agent of any principal.
 func Of(agent string, principal ...string) string {
 	if len(principal) == 0 {
 		return "of\x00" + agent
@@ -122,7 +122,7 @@ type Kind struct {
 	Name   string
 	Writer Writer
 	Proved string // what in the log says so too, besides the proofs of all that has an owner; empty: nothing has to
-	Lives  string // how long a row stands
+	Lives  string // how long a row is in force
 
 	body  codec
 	take  func(body []byte, n int64, now time.Time) (left []byte, why string, err error)
@@ -211,7 +211,7 @@ func (b Book) Note(before Row, change func(value any) (any, error)) (after Row, 
 	}
 	was, err := b.Value(before)
 	if err != nil {
-		was = nil // a note that can't be read says nothing, and is written anew
+		was = nil // a note that can't be read says nothing, and is written again
 	}
 	now, err := change(was)
 	if err != nil || now == nil {
@@ -251,7 +251,7 @@ func (b Book) Value(r Row) (any, error) {
 	return value, nil
 }
 
-// About says what a store needs to know of a row. A row that has ended stands under no mark and binds: it was there before.
+// About says what a store needs to know of a row. A row that has ended is under no mark and binds: it was there before.
 func (b Book) About(r Row) (About, error) {
 	k, known := b.kinds[r.Kind]
 	switch {

@@ -13,7 +13,7 @@ const BlobLag = 72 * time.Hour
 // A Letting says what leaves a store because it is in an archive.
 type Letting struct {
 	From, UpTo int64                 // entries, the last exclusively
-	Stay       []interlock.EventType // of which types the content stays all the same
+	Stay       []interlock.EventType // types whose content stays all the same
 	Before     time.Time             // blobs go that nothing has named since [BlobLag] before
 	Keep       []interlock.Digest    // but for these
 }

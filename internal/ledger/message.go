@@ -44,7 +44,7 @@ func messageNext(was, is MessageBody, there bool, _ time.Time) error {
 	return nil
 }
 
-// Message is a message that stands.
+// Message is a message that is there.
 func (s *Standing) Message(id string) (MessageBody, bool) {
 	m, ok := s.Others[Message][id].(MessageBody)
 	return m, ok

@@ -118,8 +118,8 @@ func slot(list []byte, size int, id uint64) int {
 	return -1
 }
 
-// risen is by how much something has risen since it was told last. One that has fallen later on has begun anew, and counts whole; one
-// that was told before is late, and counts nothing.
+// risen is by how much something has risen since it was told last. One that has fallen later on has begun again, and counts
+// whole; one that was told before is late, and counts nothing.
 func risen(running []byte, r Reading) ([]byte, int64) {
 	fresh := r.Value
 	if at := slot(running, runningSize, r.ID); at >= 0 {
@@ -164,8 +164,8 @@ func budgetNext(was, is BudgetBody, there bool, _ time.Time) error {
 	return nil
 }
 
-// Reached returns the body after steps of a budget were reached, lowest first, and the highest of which people are to be told now: of
-// each once within the budget's time, and of those below it not at all.
+// Reached returns the body after steps of a budget were reached, lowest first, and the highest that people are to be told of now:
+// of each once within the budget's time, and of those below it not at all.
 func (b BudgetBody) Reached(steps []string, within time.Duration, now time.Time) (after BudgetBody, tell string) {
 	for n := range slices.Backward(steps) {
 		if told, before := b.Told[steps[n]]; !before || within > 0 && now.Sub(told) >= within {

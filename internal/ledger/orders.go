@@ -125,7 +125,7 @@ func orderStands(value any) bool {
 	return !grants || g.Ended.IsZero() && (g.Left > 0 || g.Unlimited())
 }
 
-// endOf is where among orders a grant stands: one without an end comes after all others.
+// endOf is where among orders a grant is: one without an end comes after all others.
 func endOf(g interlock.Grant) int64 {
 	if g.Expires.IsZero() {
 		return math.MaxInt64
@@ -142,7 +142,7 @@ func orderInto(value any, to *Standing) {
 	}
 }
 
-// orderTake draws a grant. Nothing else that stands is used up.
+// orderTake draws a grant. Nothing else that is in force is used up.
 func orderTake(body []byte, n int64, now time.Time) ([]byte, string, error) {
 	value, err := readOrder(body)
 	g, grants := value.(interlock.Grant)
@@ -161,7 +161,7 @@ func orderTake(body []byte, n int64, now time.Time) ([]byte, string, error) {
 	return row.Body, "", err
 }
 
-// OnceOf is [Once] of the row of an order that stands already; of any other row there is none.
+// OnceOf is [Once] of the row of an order that is there already; of any other row there is none.
 func OnceOf(r Row) (once Row, signed bool, err error) {
 	if r.Kind != Order {
 		return once, false, nil

@@ -7,9 +7,9 @@ import (
 	"interlock"
 )
 
-// What stands is believed as far as the log's key proves it when it is used. Rows are proved by owners: all that stands of one
-// owner is read together, so that a row which was taken away or put back to what it was is noticed as well as one that was changed.
-// An owner is an agent, a server behind the gateway, or one of the things that there are few of, such as the operators.
+// What is kept is believed as far as the log's key proves it when it is used. Rows are proved by owners: all that is kept of one
+// owner is read together, so that a row which was taken away or put back to what it was is noticed as well as one that was
+// changed. An owner is an agent, a server behind the gateway, or one of the things that there are few of, such as the operators.
 
 const (
 	ownerAgent       = "agent\x00"
@@ -34,8 +34,8 @@ const (
 	ownerAction      = "action request\x00"
 )
 
-// ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else stands of that agent, of which there may be
-// very many. Of all others together there are few, so that a decision in a run of its own reads nothing of its own for that.
+// ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else is kept of that agent, since there may
+// be very many of those. All others together are few, so that a decision in a run of its own reads nothing of its own for that.
 func ownerOfHold(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, string(HoldBreaker)+":"), string(HoldBackup)+":")
 	scope, key, _ := strings.Cut(name, ":")
@@ -45,10 +45,10 @@ func ownerOfHold(name string) string {
 	return ownerHold
 }
 
-// Tampered is why something that stands is not believed: it is not as Interlock wrote it. It is an error of whoever needs it
+// Tampered is why something that is kept is not believed: it is not as Interlock wrote it. It is an error of the one who needs it
 // for a decision, which then fails closed.
 type Tampered struct {
-	Table string // of the store; empty where it is that of what stands
+	Table string // of the store; empty where it is that of what is kept
 	Kind  string // of the row it shows in; empty where only the owner is known, because a row is gone
 	Key   string
 	What  string // what was done, as far as it can be told
@@ -109,7 +109,7 @@ func unowned(what string) error {
 	return fmt.Errorf("ledger: whose what is under %.80q is, is not said, so that it can't be proved", what)
 }
 
-// Names reports whether a ref names a row that stands.
+// Names reports whether a ref names a row that is there.
 func (b Book) Names(ref Ref, r Row) (bool, error) {
 	if ref.Kind != r.Kind || ref.Key != "" {
 		return ref.Kind == r.Kind && ref.Key == r.Key, nil

@@ -15,7 +15,7 @@ import (
 
 // A RecentBody is what a run did a moment ago, oldest first, as far as rules ask for it.
 type RecentBody struct {
-	Run     string                 `json:"run"` // of which agent, and which
+	Run     string                 `json:"run"` // whose, and which
 	Actions []interlock.PastAction `json:"actions"`
 }
 
@@ -37,7 +37,7 @@ type WrittenBody struct {
 	By map[string]time.Time `json:"by,omitempty"`
 }
 
-// WrittenAt is the key under which stands who wrote a file.
+// WrittenAt is the key under which it is kept who wrote a file.
 func WrittenAt(place string) string { return "at\x00" + place }
 
 // MaxWriters bounds how many agents it is remembered of that they wrote a file. More than may write what anybody runs is enough.
@@ -69,11 +69,11 @@ const maxHeard = 256
 
 // A HeardBody is what a run has heard.
 type HeardBody struct {
-	Run string `json:"run"` // of which agent, and which
+	Run string `json:"run"` // whose, and which
 	origin.Heard
 }
 
-// heardBody is how it is written: the values, of which there may be thousands, as bytes, ten a value.
+// heardBody is how it is written: the values as bytes, ten a value, because there may be thousands.
 type heardBody struct {
 	Run string `json:"run"`
 	origin.Heard

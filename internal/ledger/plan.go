@@ -2,9 +2,9 @@ package ledger
 
 import "interlock"
 
-// A plan is the row of a run: its key is the run's, so that whoever knows the run knows its plan, and both are proved together.
+// A plan is the row of a run: its key is the run's, so that to know the run is to know its plan, and both are proved together.
 
-// PlanNamed is the mark of a plan of which nobody knows yet whose it is, by its own id or its run's.
+// PlanNamed is the mark of a plan while nobody knows yet whose it is, by its own id or its run's.
 func PlanNamed(id string) string { return "plan\x00" + id }
 
 // Plan is the plan of a run.

@@ -21,7 +21,7 @@ type ProfileBody struct {
 	Score   int       `json:"score,omitempty"`   // at the last look
 	Drift   int       `json:"drift,omitempty"`   // likewise
 	Sent    [2]int    `json:"sent"`              // the level of score and of drift that was told last
-	Alarmed []AlarmAt `json:"alarmed,omitempty"` // of which anomalies people were told lately
+	Alarmed []AlarmAt `json:"alarmed,omitempty"` // the anomalies that people were told of lately
 	Quality *SignalAt `json:"quality,omitempty"` // what observers said last
 	Context *SignalAt `json:"context,omitempty"`
 }
@@ -81,7 +81,7 @@ func (p *ProfileBody) Heard(s interlock.Signal, at time.Time) {
 	}
 }
 
-// profileNext lets the log be looked at once: who goes on from elsewhere than it was looked at up to begins anew.
+// profileNext lets the log be looked at once: who goes on from elsewhere than it was looked at up to begins again.
 func profileNext(was, is ProfileBody, there bool, _ time.Time) error {
 	if is.Name == ProfileCursor && is.From != was.Seen {
 		return moved(Profile, "the log was looked at by another process meanwhile")

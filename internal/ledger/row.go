@@ -36,7 +36,7 @@ type owners[T any] struct {
 }
 
 // markOwners say, by the first word of a mark, whose all rows under it are, by what follows; empty: there may be several owners,
-// each of whose rows is proved by itself. A mark that has no line here is refused to whoever loads by it.
+// each of whose rows is proved by itself. A mark that has no line here is refused to a caller that loads by it.
 type markOwners map[string]func(rest string) string
 
 // several is said of a mark under which rows of more than one owner are found.
@@ -110,7 +110,7 @@ func (o owners[T]) kind(k Kind, key func(T) string) Kind {
 	return k
 }
 
-// first is what stands before the first NUL of a key.
+// first is what is before the first NUL of a key.
 func first(key string) string {
 	name, _, _ := strings.Cut(key, "\x00")
 	return name

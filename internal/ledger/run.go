@@ -14,11 +14,11 @@ func Registered(run string) bool {
 	return found && len(digits) == 24 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// RunKey names a run of an agent. Whoever asks under another agent's name finds nothing.
+// RunKey names a run of an agent. One who asks under another agent's name finds nothing.
 func RunKey(agent, run string) string { return agent + "\x00" + run }
 
-// The marks of runs besides [All]: those that an agent holds, one of which nobody knows yet whose it is, those that one has delegated, those of one
-// orchestration, and those that have ended.
+// The marks of runs besides [All]: those that an agent holds, one while nobody knows yet whose it is, those that one has
+// delegated, those of one orchestration, and those that have ended.
 func RunsOf(agent string) string { return "runs\x00" + agent }
 func RunNamed(run string) string { return "named\x00" + run }
 func RunUnder(run string) string { return "under\x00" + run }
@@ -55,7 +55,7 @@ func runMarks(r interlock.Run) []Mark {
 func runStands(r interlock.Run) bool { return r.Ended.IsZero() }
 
 // runNext lets a run be registered once, be paused and given more time while it is open, and end once. In between it is written
-// anew where a call that it requires has ended, or a person is asked about its result.
+// again where a call that it requires has ended, or a person is asked about its result.
 func runNext(was, is interlock.Run, there bool, _ time.Time) error {
 	switch {
 	case there && !runStands(was):

@@ -20,7 +20,7 @@ type SettledBody struct {
 	At    time.Time `json:"at"`    // when it was decided
 }
 
-// ErrSettled is that a decision was settled before. Whoever meets it leaves out what he would have settled.
+// ErrSettled is that a decision was settled before. A caller that meets it leaves out what it would have settled.
 var ErrSettled = interlock.Errorf(interlock.CodeConflict, "settled", "what the action took from limits was put right before")
 
 func settledOnce(_, _ SettledBody, there bool, _ time.Time) error {

@@ -9,7 +9,7 @@ import (
 // signalLives is how long it is remembered what an observer told of an agent.
 const signalLives = 24 * time.Hour
 
-// A SignalBody is what observers told of an agent last, and of which level people have been told.
+// A SignalBody is what observers told of an agent last, and the level that people have been told of.
 type SignalBody struct {
 	interlock.Signal
 	Observer string    `json:"observer"`
@@ -21,7 +21,7 @@ type SignalBody struct {
 // SignalKey names what is told of one run of an agent.
 func SignalKey(s interlock.Signal) string { return string(s.Kind) + "\x00" + s.Agent + "\x00" + s.Run }
 
-// SignalRowKey names what an observer tells of one run of an agent: what Interlock finds by itself stands beside what others tell.
+// SignalRowKey names what an observer tells of one run of an agent: what Interlock finds by itself is beside what others tell.
 func SignalRowKey(observer string, s interlock.Signal) string {
 	if observer == interlock.OwnObserver {
 		return SignalKey(s) + "\x00" + observer

@@ -2,7 +2,7 @@ package ledger
 
 import "math"
 
-// A Span is a stretch of what stands under one mark: how a store is asked for a page of a kind, however much of it there is.
+// A Span is a stretch of what is under one mark: how a store is asked for a page of a kind, however much of it there is.
 type Span struct {
 	From, UpTo int64 // places in the order of the mark, both of them included
 	After      Place // where the page before ended; the zero place is where the span begins
@@ -17,14 +17,14 @@ type Place struct {
 	Row int64
 }
 
-// Every is all that stands under a mark, a number of rows at a time.
+// Every is all that is under a mark, a number of rows at a time.
 func Every(limit int) Span { return Span{From: math.MinInt64, UpTo: math.MaxInt64, Limit: limit} }
 
-// UpTo is what stands up to a place, itself included, and From what stands from one on.
+// UpTo is what is there up to a place, itself included, and From what is there from one on.
 func UpTo(at int64, limit int) Span { return Span{From: math.MinInt64, UpTo: at, Limit: limit} }
 func From(at int64, limit int) Span { return Span{From: at, UpTo: math.MaxInt64, Limit: limit} }
 
-// Before is what stands before a place, from there backwards; a negative place is the end.
+// Before is what comes before a place, from there backwards; a negative place is the end.
 func Before(at int64, limit int) Span {
 	s := Every(limit)
 	if s.Newest = true; at >= 0 {

@@ -15,7 +15,7 @@ func put[T any](to *map[string]T, key string, value T) {
 	(*to)[key] = value
 }
 
-// Encode is a value as the body of a row. A kind of which one is written with most actions may write its own.
+// Encode is a value as the body of a row. A kind that has a row written with most actions may write its own.
 func Encode(value any) ([]byte, error) {
 	if own, is := value.(interface{ Body() []byte }); is {
 		return own.Body(), nil
@@ -39,7 +39,7 @@ func Put(kind, key string, value any) (Row, error) {
 	return Row{Kind: kind, Key: key, Body: body}, nil
 }
 
-// Standing is what stands beside the log: who is known, what was asked and answered, what operators have ordered. A decision
+// Standing is what is kept beside the log: who is known, what was asked and answered, what operators have ordered. A decision
 // has its agent's part of it. Version is that of the ledger it was read from, see [Change].
 type Standing struct {
 	Version      int64
@@ -55,7 +55,7 @@ type Standing struct {
 	Others       map[string]map[string]any            // of kinds that have no map of their own here, by kind and key
 }
 
-// other puts what stands of a kind that has no map of its own into a standing.
+// other puts what is kept of a kind that has no map of its own into a standing.
 func (s *Standing) other(kind, key string, value any) {
 	if s.Others == nil {
 		s.Others = map[string]map[string]any{}

@@ -86,7 +86,7 @@ func (b Book) merged(rows []Row, delta Row, read Reader) ([]Row, error) {
 		if b.kinds[delta.Kind].use != nil { // what was used can't be told, and is not nothing
 			return rows, refused{err}
 		}
-		was = nil // what can't be read says nothing, and is begun anew
+		was = nil // what can't be read says nothing, and is begun again
 	}
 	is, err := b.kinds[delta.Kind].merge(was, delta.Value)
 	if err != nil {

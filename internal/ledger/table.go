@@ -127,7 +127,7 @@ func Kinds() []Kind {
 			owner: owners[MessageBody]{each: ownerMessage, marks: markOwners{All: several, "to": several, "from": several, "in": several,
 				MessagesDue: several}}}.
 			kind(Kind{Name: Message, Writer: ByAction, Lives: "until it is acknowledged, or its time is over", stands: true}),
-		// A plan is the row of a run: its key is the run's, so that whoever knows the run knows its plan, and both are proved together.
+		// A plan is the row of a run, under the run's key: to know the run is to know its plan, and both are proved together.
 		row[interlock.Plan]{key: func(p interlock.Plan) string { return RunKey(p.Agent, p.Run) }, binding: true,
 			marks: func(p interlock.Plan) []Mark { return withAll(nano(p.Created), PlanNamed(p.ID), PlanNamed(p.Run)) },
 			owner: owners[interlock.Plan]{each: ownerRun, marks: markOwners{All: several, "plan": several}}}.
@@ -200,7 +200,7 @@ func Kinds() []Kind {
 			owner: owners[OwedBody]{each: ownerOwed, marks: markOwners{All: several}}}.
 			kind(Kind{Name: Owed, Writer: ByAction, Proved: "its decision's event says that it is owed", keyed: owedOf,
 				Lives: "until its judge has answered, or its time is over", stands: true}),
-		// Nobody decides again because of it: whoever decided before it was known has asked once more, and no more than that.
+		// Nobody decides again because of it: one who decided before it was known has asked once more, and no more than that.
 		row[FirstUseBody]{key: FirstUseBody.key, marks: firstUseMarks, next: firstUseNext,
 			owner: owners[FirstUseBody]{each: ownerFirstUse, marks: markOwners{All: several, "uses": several}}}.
 			kind(Kind{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever", stands: true}),

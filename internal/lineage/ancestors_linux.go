@@ -13,7 +13,7 @@ import (
 // ancestors returns this process's ancestors, nearest first.
 func ancestors(most int) []Process { return lineOf(os.Getppid(), most) }
 
-// above is ancestors for whoever only wants to know what they are.
+// above is ancestors for a caller that only wants to know what they are.
 func above(most int) []Process { return ancestors(most) }
 
 // leaders returns the leader of this process's session, and of its process group, each with its ancestors: a process whose parent

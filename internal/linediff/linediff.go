@@ -36,7 +36,7 @@ func Unified(a, b []string, short bool) string {
 	return hunks(script(a, b, start, end), short)
 }
 
-// A line of an edit script: kept, taken out or put in, and where it stands on each side, from 0.
+// A line of an edit script: kept, taken out or put in, and where it is on each side, from 0.
 type edit struct {
 	sign byte
 	text string

@@ -26,7 +26,7 @@ type Agent struct {
 	Trips     int    `json:"trips"`    // of its breaker
 	Isolated  int    `json:"isolated"` // times a phase was set on it
 	OverCap   int    `json:"over_cap"` // actions that a limit had no room for
-	Caps      []Cap  `json:"caps"`     // of which it used something
+	Caps      []Cap  `json:"caps"`     // that it used something of
 	peaks     map[string]map[int64]int64
 }
 
@@ -58,7 +58,7 @@ type Book struct {
 
 	First, Last time.Time // events
 	Events      int
-	Archived    int // of which only a hash is here
+	Archived    int // those with only a hash here
 	Decisions   int
 	Yes, No     int
 	Expired     int // questions that nobody answered

@@ -187,7 +187,7 @@ func measured(h Home, b *Book, agents []Agent) []Indicator {
 	}
 }
 
-// tracked says whether the judge's errors are tracked. What it was right about stands in no log: it is measured on labelled cases.
+// tracked says whether the judge's errors are tracked. What it was right about is in no log: it is measured on labelled cases.
 func tracked(h Home) Indicator {
 	const name = "false positives and negatives of the judge are tracked"
 	if len(h.Judges) == 0 {

@@ -5,7 +5,7 @@ import (
 )
 
 // batchResult is what a batch answers beside its success (AQL-7.5). The published schemas of batches and of results agree on
-// nothing else: where a batch is halted, the operation that halts it stands last among the results, and what was not tried among
+// nothing else: where a batch is halted, the operation that halts it is last among the results, and what was not tried is among
 // the details of its failure.
 type batchResult struct {
 	Results []batchItem    `json:"results"`

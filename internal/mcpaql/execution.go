@@ -12,7 +12,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// A State is where an execution stands. Completed, failed and cancelled are terminal.
+// A State is how far an execution has come. Completed, failed and cancelled are terminal.
 type State string
 
 // The states. A paused execution is a running one to clients that know the core states only.
@@ -27,7 +27,7 @@ const (
 
 func (s State) terminal() bool { return s == Completed || s == Failed || s == Cancelled }
 
-// core is the state of the published lifecycle that s stands for.
+// core is the state that s is in the published lifecycle.
 func (s State) core() State {
 	if s == Paused {
 		return Running

@@ -17,12 +17,12 @@ type Tokens interface {
 	Agent(ctx context.Context, token string) (interlock.AgentRecord, error)
 }
 
-// callerKey is where a request's caller stands in its context.
+// callerKey is the key of a request's caller in its context.
 type callerKey struct{}
 
 // Handler serves the protocol over HTTP to agents with a bearer token. It keeps no protocol session: an execution is a
 // handle, held against the token's agent on each call, so that any of several servers' clients may come and go. Origin and
-// host are for whoever mounts it to check.
+// host are for the code that mounts it to check.
 func (s *Server) Handler(tokens Tokens) http.Handler {
 	protocol := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		c, ok := r.Context().Value(callerKey{}).(Caller)

@@ -56,7 +56,7 @@ type confirmation struct {
 	Next      string `json:"next"`
 }
 
-// confirm asks admission where a request stands. That an agent confirms is no reason for anything (AQL-8.7.3s).
+// confirm asks admission what has become of a request. That an agent confirms is no reason for anything (AQL-8.7.3s).
 func (s *Server) confirm(ctx context.Context, c Caller, a arguments) (any, error) {
 	request, err := s.config.Backend.Confirm(ctx, c.requester(), a.text("request_id"), a.text("code"))
 	if err != nil {

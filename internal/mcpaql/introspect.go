@@ -37,7 +37,7 @@ func (s *Server) introspect(ctx context.Context, c Caller, a arguments) (any, er
 }
 
 // operationInfo is an operation in the list. Category is one of the specification's effects, in capitals; Endpoint names the
-// family of operations, of which the standard profile has one for each category.
+// family of operations; the standard profile has one for each category.
 type operationInfo struct {
 	Name        string   `json:"name"`
 	Category    Endpoint `json:"semantic_category"`
@@ -166,7 +166,7 @@ type lifecycleInfo struct {
 	Progress bool    `json:"progress_reporting"`
 }
 
-// operationDetails is one operation whole. The published schema closes it and what it stands in, so that its danger is told in
+// operationDetails is one operation whole. The published schema closes it and what it is in, so that its danger is told in
 // the list's _protocol and not here. One that does not exist is null (introspection 4.3).
 func (s *Server) operationDetails(name string) any {
 	o, known := s.find(name)
@@ -246,7 +246,7 @@ func selected(data any, fields []string) (any, error) {
 }
 
 // pick keeps of a value what lies on the paths. A member that is asked for whole stays whole. At the top of an answer
-// stands one member with what was asked for, so a path may leave that out.
+// there is one member with what was asked for, so a path may leave that out.
 func pick(value any, paths [][]string) any {
 	switch v := value.(type) {
 	case []any:

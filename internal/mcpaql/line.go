@@ -67,7 +67,7 @@ func (c *lineConnection) read() {
 			c.ended = io.EOF
 			return
 		}
-		// The next read keeps this processor until the scheduler notices; whoever was handed the message goes first.
+		// The next read keeps this processor until the scheduler notices; the one that was handed the message goes first.
 		runtime.Gosched()
 	}
 }

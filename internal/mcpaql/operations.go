@@ -7,7 +7,7 @@ import (
 	"interlock"
 )
 
-// An Endpoint is one of MCP-AQL's categories of operations, each of which is one tool in semantic mode.
+// An Endpoint is one of MCP-AQL's categories of operations; each is one tool in semantic mode.
 type Endpoint string
 
 // The endpoints that have operations here, in the order tools are listed. Interlock has nothing to update or delete.
@@ -17,7 +17,7 @@ const (
 	Execute Endpoint = "EXECUTE"
 )
 
-// anyEndpoint is the one of single mode: every operation stands on it.
+// anyEndpoint is the one of single mode: every operation is on it.
 const anyEndpoint Endpoint = ""
 
 func endpoints() []Endpoint { return []Endpoint{Create, Read, Execute} }
@@ -54,7 +54,7 @@ type operation struct {
 	permission  Permission
 	danger      interlock.Danger
 	reasons     []string // why the level is what it is
-	message     string   // asked before confirming; {parameter} stands for a value
+	message     string   // asked before confirming; {parameter} means a value
 	parameters  []Parameter
 	returns     typeInfo
 	examples    []example

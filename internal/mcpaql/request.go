@@ -86,7 +86,7 @@ func decodeRequest(raw json.RawMessage, limits Limits) (request, *Failure) {
 	return requestOf(object, limits)
 }
 
-// unreadable explains JSON that was refused. Only a place in it and what stands there are repeated.
+// unreadable explains JSON that was refused. Only a place in it and what is there are repeated.
 func unreadable(err error, limits Limits) *Failure {
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
@@ -98,7 +98,7 @@ func unreadable(err error, limits Limits) *Failure {
 	return &Failure{Code: CodeInvalidType, Message: "The arguments can't be read: " + refusal.Error()}
 }
 
-// requestOf tells the protocol's own members from parameters. Of metadata that stands in both places, the one in params wins.
+// requestOf tells the protocol's own members from parameters. Of metadata that is in both places, the one in params wins.
 func requestOf(object map[string]any, limits Limits) (request, *Failure) {
 	r := request{params: map[string]any{}, top: map[string]any{}, meta: map[string]any{}}
 	for name, value := range object {

@@ -31,13 +31,13 @@ type Backend interface {
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
-	// Ground returns what refs name of what stands; Known the same as this process last saw it.
+	// Ground returns what refs name of what is in force; Known the same as this process last saw it.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	Known(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	core.Ledger
 	// Verify judges a code that an agent hands in for a challenge.
 	Verify(ctx context.Context, r interlock.Requester, challenge, code string) (governance.Verification, error)
-	// Confirm says where a request of this requester stands, or redeems a human's code for it.
+	// Confirm says what has become of a request of this requester, or redeems a human's code for it.
 	Confirm(ctx context.Context, r interlock.Requester, request, code string) (interlock.ApprovalRequest, error)
 	// RegisterRun, EndRun and Heartbeat are what agents tell of their runs and of themselves.
 	RegisterRun(ctx context.Context, by interlock.Requester, q interlock.RunRequest) (interlock.Run, error)

@@ -89,8 +89,8 @@ func (s *Server) reportOutcome(ctx context.Context, e *execution, outcome interl
 	return nil
 }
 
-// take puts an answer into the execution: what was let through counts, and what waits for a human pauses. The state is for whoever
-// looks at it: whether the agent pauses is decided by admission, from what stands in the ledger.
+// take puts an answer into the execution: what was let through counts, and what waits for a human pauses. The state is there to
+// be looked at: whether the agent pauses is decided by admission, from what is in the ledger.
 func (s *Server) take(ctx context.Context, e *execution, answer interlock.Answer, loop *interlock.Loop) error {
 	now := s.config.Now()
 	e.touched = now

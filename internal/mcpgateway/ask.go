@@ -172,7 +172,7 @@ type elicitation struct {
 }
 
 func elicitationOf(r Refused) elicitation {
-	general := interlock.GeneralReason(r.Reason) // what it is about stands on the page, for who signs in
+	general := interlock.GeneralReason(r.Reason) // the page tells those who sign in what it is about
 	return elicitation{Mode: "url", URL: r.URL,
 		Message: "A human has to approve this call: " + general + ". Request " + r.Request + " waits on the page."}
 }

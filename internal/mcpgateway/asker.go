@@ -21,11 +21,11 @@ type Approvals interface {
 	ProposeBy(ctx context.Context, way admission.Way, p interlock.Proposal) interlock.Answer
 	// Refuse records that what a client sent was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
-	// Ground returns what refs name of what stands, as it is now.
+	// Ground returns what refs name of what is in force, as it is now.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Watch tells that some of what is named may have changed.
 	core.Watcher
-	// Asked is a request of this requester as it stands now, whatever has become of it.
+	// Asked is a request of this requester as it is now, whatever has become of it.
 	Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error)
 	// Forgo takes a request back for the side that asked, also one that was approved, if the approval was not used yet.
 	Forgo(ctx context.Context, r interlock.Requester, id, why string) error
@@ -45,7 +45,7 @@ type Question struct {
 	Way       admission.Way              // how the gateway brings it
 	Method    string                     // of the client's request, e.g. "tools/call"
 	Client    Abilities                  // of the client, for this request
-	Shaped    bool                       // the tool it calls declares an outputSchema, so what is refused stands in _meta
+	Shaped    bool                       // the tool it calls declares an outputSchema, so what is refused is in _meta
 	State     string                     // the requestState it brought; see [OwnState]
 	Responses map[string]json.RawMessage // the inputResponses it brought
 
@@ -259,7 +259,7 @@ func (a *Asker) resume(ctx context.Context, q Question) (settled Settled, round 
 	return Settled{}, state.Round, false
 }
 
-// asking is the answer that a state stands for: an Ask about this request.
+// asking is the answer that a state means: an Ask about this request.
 func asking(s requestState) interlock.Answer {
 	return interlock.Answer{Decision: interlock.Decision{Verdict: interlock.Ask, Answer: interlock.Ask, Action: s.Action},
 		Request: s.Request}

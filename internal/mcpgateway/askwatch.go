@@ -108,7 +108,7 @@ func (w *watch) look() {
 }
 
 // once wakes those whose request is no longer pending, and says when to look again at the latest; false if nothing waits. A standing
-// that can't be read wakes nobody: whoever waits has a time of its own.
+// that can't be read wakes nobody: each that waits has a time of its own.
 func (w *watch) once() (next time.Duration, more bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

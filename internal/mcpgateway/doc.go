@@ -1,4 +1,4 @@
-// Package mcpgateway is the door that stands between MCP clients and their real servers and lets no call through that was
+// Package mcpgateway is the door between MCP clients and their real servers, and lets no call through that was
 // not decided, whether the agent cooperates or not.
 //
 // What travels is JSON-RPC envelopes. A message is decoded once, strictly; a call becomes a proposal over the canonical form

@@ -88,7 +88,7 @@ func whereOf(err error) string {
 	return ""
 }
 
-// maxFormCost is how many parts a schema has at most once what it refers to stands in the place of each reference: so much is
+// maxFormCost is how many parts a schema has at most once what it refers to is put in the place of each reference: so much is
 // looked at for each part of an argument.
 const maxFormCost = 5000
 

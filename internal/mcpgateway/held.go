@@ -125,8 +125,8 @@ func (w *wire) askInResult(ctx context.Context, p *pending, method string, param
 	}
 }
 
-// holding is the held call of what is pending. The first time, whoever waits for its answer is told so. None if it is over, or
-// if there are too many.
+// holding is the held call of what is pending. The first time, the one that waits for its answer is told so. None if it is over,
+// or if there are too many.
 func (w *wire) holding(p *pending) *held {
 	w.mu.Lock()
 	defer w.mu.Unlock()

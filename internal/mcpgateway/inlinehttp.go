@@ -80,7 +80,7 @@ func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	seen := &peeking{ResponseWriter: w}
 	ended := false
 	defer func() {
-		if !ended { // the handler panicked: whoever serves it sees that as well
+		if !ended { // the handler panicked: the code that serves it sees that as well
 			leave.Ended(interlock.OutcomeUnknown, "the server failed on a defect")
 		}
 	}()
@@ -92,7 +92,7 @@ func (i *Inline) serve(w http.ResponseWriter, r *http.Request, next http.Handler
 	}
 }
 
-// requestText writes a request anew, with the params that were judged.
+// requestText writes a request again, with the params that were judged.
 func requestText(e rpc.Envelope, params []byte) []byte {
 	text := append([]byte(`{"jsonrpc":"2.0","id":`), e.ID...)
 	text = rpc.AppendString(append(text, `,"method":`...), e.Method)

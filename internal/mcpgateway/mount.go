@@ -295,7 +295,7 @@ func (m *mount) seek() {
 func (m *mount) ask(ctx context.Context, q errand) (rpc.Envelope, error) {
 	w := m.live.Load()
 	if w == nil {
-		// the client waits no longer, whoever connects
+		// the client waits no longer, no matter who connects
 		brief, cancel := context.WithTimeout(ctx, m.session.gateway.config.Limits.Start)
 		defer cancel()
 		var err error

@@ -72,7 +72,7 @@ var logLevels = map[string]bool{"debug": true, "info": true, "notice": true, "wa
 // request runs, if that asked for them.
 func (s *Session) logged(w *wire, params []byte) {
 	if may, _ := w.chatter.Take(time.Now()); !may {
-		return // whoever talks without end must not fill what its client reads of others
+		return // a server that talks without end must not fill what its client reads of others
 	}
 	to := s.peer
 	if s.isStateless() {

@@ -232,7 +232,7 @@ func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) 
 	return o, true
 }
 
-// refresh reads lists anew and then tells the client once that they have changed. A change while it reads makes it read again.
+// refresh reads lists again and then tells the client once that they have changed. A change while it reads makes it read again.
 func (m *mount) refresh(kinds ...offerKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,7 +20,7 @@ func (r *request) readsOnly() bool {
 	return r.method == "resources/read" || r.method == "prompts/get" || r.method == "completion/complete"
 }
 
-// goesOn reports whether a request can be left to whoever reads its answer: its front does not wait for it, and its server
+// goesOn reports whether a request can be left to the reader of its answer: its front does not wait for it, and its server
 // asks its client nothing that would have to be held.
 func (r *request) goesOn(w *wire) bool {
 	if !r.mayGoOn || w == nil || !w.modern && r.mayBeHeld() {
@@ -32,7 +32,7 @@ func (r *request) goesOn(w *wire) bool {
 	return true
 }
 
-// An onward is a call that was left to whoever reads its server's answer.
+// An onward is a call that was left to the reader of its server's answer.
 type onward struct {
 	session *Session
 	request *request
@@ -41,7 +41,7 @@ type onward struct {
 	begun   time.Time
 }
 
-// forwardOn is forward for a call whose answer needs nothing more done with it here. Where it can be left to whoever reads its
+// forwardOn is forward for a call whose answer needs nothing more done with it here. Where it can be left to the reader of its
 // server's answer, it returns no answer, and the request's is given later.
 func (s *Session) forwardOn(ctx context.Context, r *request, m *mount, p permit, q errand) answer {
 	w := m.live.Load()
@@ -135,7 +135,7 @@ func (p *pending) left(longest time.Duration) time.Duration {
 	return longest - time.Since(time.Unix(0, touched))
 }
 
-// come hands an answer to whoever waits for it. The request is no longer pending.
+// come hands an answer to the one that waits for it. The request is no longer pending.
 func (p *pending) come(e rpc.Envelope) {
 	if p.then != nil {
 		p.finish(e, unread(e))

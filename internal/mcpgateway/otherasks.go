@@ -107,7 +107,7 @@ func (s *Session) holder(uri string) *mount {
 	return only
 }
 
-// fits reports whether a URI could be an expansion of a URI template: what stands between the expressions is there, in order.
+// fits reports whether a URI could be an expansion of a URI template: what is between the expressions is there, in order.
 func fits(template, uri string) bool {
 	for literal := true; ; literal = false {
 		before, rest, more := strings.Cut(template, "{")

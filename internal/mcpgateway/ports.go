@@ -34,7 +34,7 @@ type Server interface {
 	// Dial starts or reaches the server. MCP's handshake is the gateway's to make. It answers with an *interlock.Error of
 	// CodeUnavailable while it backs off.
 	Dial(ctx context.Context) (Link, error)
-	// Local reports whether the server is a program on this machine, which whoever starts this one has named.
+	// Local reports whether the server is a program on this machine, which the person who starts this one has named.
 	Local() bool
 	// Trouble is what is wrong with the server now, which operators get to know and callers don't; empty where nothing is, or
 	// nothing more than Dial says. There is no secret in it.
@@ -62,7 +62,7 @@ type Backend interface {
 	Report(ctx context.Context, r interlock.Requester, o interlock.Outcome) error
 	// Refuse records that input was refused before it became an action.
 	Refuse(ctx context.Context, r interlock.Requester, door string, cause error) interlock.Answer
-	// Ground returns what refs name of what stands, and the version of the ledger.
+	// Ground returns what refs name of what is in force, and the version of the ledger.
 	Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error)
 	// Watch tells that some of what is named may have changed.
 	core.Watcher

@@ -23,7 +23,7 @@ func toolAction(server, tool string, arguments json.RawMessage, dir string) (int
 
 // resourceAction is what reading or subscribing to a resource is judged as; method is the MCP method. What is read is what
 // counts: a file is judged as a file that is read and an address of the web as one that is fetched, whatever server does it;
-// and whoever is told of each change of something reads it.
+// and one that is told of each change of something reads it.
 func resourceAction(server, method, uri, dir string) (interlock.Action, error) {
 	subscribes := method == "resources/subscribe"
 	scheme, _, _ := strings.Cut(uri, ":")
@@ -87,7 +87,7 @@ func completionAction(server string, params json.RawMessage, dir string) (interl
 	return interlock.Action{Kind: interlock.KindTool, Tool: server + ".completion/get", Arguments: canonical, Dir: dir}, err
 }
 
-// The names under which requests from servers are judged. What stands behind the slash says what is asked of whom, so that
+// The names under which requests from servers are judged. What comes after the slash says what is asked of whom, so that
 // rules can tell a form from an address, and an address that is opened safely from any other.
 const (
 	toolSampling = "sampling/createMessage" // the client's model is made to answer

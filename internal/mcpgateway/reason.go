@@ -7,8 +7,8 @@ import (
 	"interlock/internal/gate"
 )
 
-// A Reason is a stable code by which a program on the agent's side tells refusals apart. It says what kind of thing stands in
-// the way and never which rule, so that nobody learns to write around one; the rule stands in the log under the event named
+// A Reason is a stable code by which a program on the agent's side tells refusals apart. It says what kind of thing is in
+// the way and never which rule, so that nobody learns to write around one; the rule is in the log under the event named
 // beside it. Codes are never renamed.
 type Reason string
 

@@ -13,7 +13,7 @@ import (
 // codeRefused is the JSON-RPC error of what a decision said no to; data says which.
 const codeRefused = -32001
 
-// codePending is the JSON-RPC error of what waits for a human: the same request may be sent again. It stands in the range that
+// codePending is the JSON-RPC error of what waits for a human: the same request may be sent again. It is in the range that
 // MCP leaves to servers.
 const codePending = -32010
 
@@ -100,7 +100,7 @@ type toolError struct {
 
 // errorResult says something to the model and, in detail, to its client. The structured content of a tool that declares an
 // outputSchema must conform to it (MCP 2025-11-25, server/tools), of errors too: clients hold it against the schema, and what
-// does not fit never reaches their model. So there the detail stands in _meta.
+// does not fit never reaches their model. So there the detail is in _meta.
 func errorResult(text string, detail json.RawMessage, shaped bool) toolError {
 	out := toolError{Content: []textContent{{Type: "text", Text: text}}, IsError: true}
 	if shaped {

@@ -33,7 +33,7 @@ type request struct {
 
 	// Of requests whose front does not wait for them; see onward.go.
 	alone   bool   // no other was under way when it came
-	mayGoOn bool   // whoever reads the server's answer may answer it
+	mayGoOn bool   // the reader of the server's answer may answer it
 	onward  bool   // it is answered so
 	aside   func() // called before anything that may wait, by the goroutine that read the request; nil: it may wait
 }

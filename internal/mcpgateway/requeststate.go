@@ -52,7 +52,7 @@ func NewSealer(key []byte) (*Sealer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("mcpgateway: sealing: %w", err)
 		}
-		// The nonce is random and stands before the text. 2^32 texts under one key are safe (NIST SP 800-38D 8.3); one is
+		// The nonce is random and comes before the text. 2^32 texts under one key are safe (NIST SP 800-38D 8.3); one is
 		// made for each question a client comes back with.
 		if s.purposes[purpose], err = cipher.NewGCMWithRandomNonce(block); err != nil {
 			return nil, fmt.Errorf("mcpgateway: sealing: %w", err)

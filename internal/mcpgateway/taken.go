@@ -30,7 +30,7 @@ func (m *mount) examineResources(ctx context.Context, raw []json.RawMessage) ([]
 	names := make(map[string]bool, len(raw))
 	for i, definition := range raw {
 		name := rpc.Unquoted(rpc.Member(definition, offerKinds[kindResources].name))
-		if names[name] { // which of the two counts is for whoever sees the whole list
+		if names[name] { // which of the two counts is decided where the whole list is seen
 			return m.hold(ctx, pinning.Listing{Of: interlock.PinnedResource, Definitions: raw})
 		}
 		names[name] = true
@@ -68,7 +68,7 @@ func (m *mount) template(uri string) *offer {
 const maxTaken = 4096
 
 // taken says what reading a resource is judged by, and has it pinned if it was never read: by what the server says of it where that
-// stands in its list, else by the template that the URI fits, else by the server.
+// is in its list, else by the template that the URI fits, else by the server.
 func (s *Session) taken(ctx context.Context, r *request, m *mount, uri string) (part, error) {
 	of, pins := part{m, m.itself()}, s.gateway.config.Pins
 	if pins == nil {
@@ -81,7 +81,7 @@ func (s *Session) taken(ctx context.Context, r *request, m *mount, uri string) (
 		m.mu.Lock()
 		known := m.taken[uri] == listed.target.Upstream.Definition && m.taken[uri] != ""
 		m.mu.Unlock()
-		if known { // a pin stays; whether it still stands is decided with the call
+		if known { // a pin stays; whether it is still in force is decided with the call
 			of.by = listed.target.Upstream
 			return of, nil
 		}

@@ -157,7 +157,7 @@ func (s *Session) carry(ctx context.Context, r *request, run *taskRun) answer {
 // maxTasksHeard is how many tasks one listener is told of.
 const maxTasksHeard = 64
 
-// taskNow is how a task stands, as tasks/get tells the client of a request; nil: there is no such task of its agent.
+// taskNow is the state of a task, as tasks/get tells the client of a request; nil: there is no such task of its agent.
 func (s *Session) taskNow(ctx context.Context, r *request, id string) []byte {
 	return s.taskAs(ctx, r, "tasks/get", append(rpc.AppendString([]byte(`{"taskId":`), id), '}')).result
 }

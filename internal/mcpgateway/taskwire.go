@@ -75,7 +75,7 @@ func (s *Session) task(ctx context.Context, r *request) answer {
 }
 
 // taskAs serves such a method for a request. A call that is set off by it belongs to the session, not to the request
-// that asked how it stands.
+// that asked for its state.
 func (s *Session) taskAs(ctx context.Context, r *request, method string, params json.RawMessage) answer {
 	carry := func(params json.RawMessage, run *taskRun, done func(result, fault json.RawMessage)) (begun bool) {
 		s.mu.Lock()

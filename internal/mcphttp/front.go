@@ -248,7 +248,7 @@ func (h *Front) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// endpoint serves the protocol's own path to whoever has a credential.
+// endpoint serves the protocol's own path to anyone who has a credential.
 func (h *Front) endpoint(w http.ResponseWriter, r *http.Request) {
 	record, err := h.authenticate(r)
 	if err != nil {

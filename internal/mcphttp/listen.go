@@ -15,8 +15,8 @@ import (
 	"interlock/internal/meter"
 )
 
-// A doorway is a listener with room for so many connections. Where there is none left, whoever has nothing under way makes room
-// for who comes: first those that have shown no credential, the oldest first, then those that have been silent for longest. So
+// A doorway is a listener with room for so many connections. Where there is none left, one with nothing under way makes room
+// for the next: first those that have shown no credential, the oldest first, then those that have been silent for longest. So
 // connections that are opened and left lying keep nobody out, and a request that is under way is never cut off for another. Only
 // if all are busy is a new connection closed.
 type doorway struct {
@@ -86,7 +86,7 @@ func (d *doorway) admit(connection net.Conn) *visit {
 	}
 	tell := 0
 	if out != nil || !room {
-		if may, missed := d.told.Take(time.Now()); may { // whoever fills the room must not fill the log too
+		if may, missed := d.told.Take(time.Now()); may { // one that fills the room must not fill the log too
 			tell = missed + 1
 		}
 	}

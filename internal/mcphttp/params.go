@@ -11,7 +11,7 @@ import (
 	"interlock/internal/rpc"
 )
 
-// A tool of 2026-07-28 may have arguments repeated in headers, so that what stands between can route by them. The member
+// A tool of 2026-07-28 may have arguments repeated in headers, so that what is in between can route by them. The member
 // x-mcp-header of an argument's schema names the header behind this prefix.
 const (
 	headerAnnotation = "x-mcp-header"

@@ -141,7 +141,7 @@ func (h *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return body, true
 }
 
-// revisionOf says whether a message stands for itself, as from 2026-07-28 on, or belongs to a session. Where the message says
+// revisionOf says whether a message is by itself, as from 2026-07-28 on, or belongs to a session. Where the message says
 // its revision, the header says the same: something between client and gateway may have gone by either.
 func revisionOf(header http.Header, e rpc.Envelope) (stateless bool, fault *httpFault) {
 	given := header["Mcp-Protocol-Version"]

@@ -117,7 +117,7 @@ func (p *httpReply) prime() {
 }
 
 func (p *httpReply) pushLocked(message []byte) error {
-	if p.kept != nil { // whoever is gone may come back for it
+	if p.kept != nil { // a client that is gone may come back for it
 		p.owner.sendOn(p.kept, message)
 		return nil
 	}

@@ -176,7 +176,7 @@ func (b begun) until(now time.Time) float64 {
 	return max(b.count-max(now.Sub(b.at).Seconds(), 0)/beginAgain.Seconds(), 0)
 }
 
-// mayBegin counts a session that begins, unless its agent has begun too many: whoever begins one after the other has programs
+// mayBegin counts a session that begins, unless its agent has begun too many: one that begins one after the other has programs
 // started and ended without doing anything.
 func (h *Front) mayBegin(agent string) bool {
 	h.mu.Lock()

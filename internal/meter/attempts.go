@@ -37,7 +37,7 @@ func (a Attempts) Fail(now time.Time) (Attempts, int) {
 	return a, n
 }
 
-// quiet reports whether nothing has failed for so long that the agent starts anew.
+// quiet reports whether nothing has failed for so long that the agent starts over.
 func (a Attempts) quiet(now time.Time) bool {
 	last := a.Until
 	for _, at := range a.Failed {

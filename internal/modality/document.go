@@ -83,7 +83,7 @@ func unescapedNames(part []byte) string {
 	return out.String()
 }
 
-// acts reports whether a name stands in a text by itself.
+// acts reports whether a name is in a text by itself.
 func acts(text, name string) bool {
 	for {
 		at := strings.Index(text, "/"+name)
@@ -97,8 +97,8 @@ func acts(text, name string) bool {
 	}
 }
 
-// literals are the texts of a part of a PDF, one after the other: what stands in parentheses, and what is written as hexadecimal digits.
-// Texts of one line stand in pieces, so that no space is put between them but where lines begin.
+// literals are the texts of a part of a PDF, one after the other: what is in parentheses, and what is written as hexadecimal
+// digits. Texts of one line stand in pieces, so that no space is put between them but where lines begin.
 func literals(part []byte) string {
 	var out strings.Builder
 	for i := 0; i < len(part); i++ {

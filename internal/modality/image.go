@@ -116,7 +116,7 @@ func (f *found) international(body []byte) {
 	f.add("iTXt", latin(text))
 }
 
-// behind looks at what stands behind the end of an image.
+// behind looks at what comes after the end of an image.
 func (f *found) behind(rest []byte) {
 	f.leave("what stands behind the end of the image")
 	f.hidden("behind the end", rest)
@@ -276,7 +276,7 @@ func table(rest []byte, flags byte) []byte {
 	return rest[long:]
 }
 
-// blocks joins what stands in short blocks, up to the empty one that ends them.
+// blocks joins what is in short blocks, up to the empty one that ends them.
 func blocks(rest []byte) (body, behind []byte) {
 	for len(rest) > 0 {
 		long := int(rest[0])

@@ -1,9 +1,9 @@
 // Package modality looks at what agents send each other that is more than data of a known form: texts, images, documents. It holds the
 // bytes against the media type that they are said to be, takes out every text in them that a reader of the file does not see and a model
-// does (comments, metadata, what stands behind the end), and says what of them it can't look at.
+// does (comments, metadata, what comes after the end), and says what of them it can't look at.
 //
 // It reads bytes and nothing else, is bounded in what it unpacks, and is a function of its arguments. It does not see pixels and hears no
-// sound: whoever lets these in does it on a person's word.
+// sound: those who let these in do it on a person's word.
 //
 // Start with Look.
 package modality
@@ -36,7 +36,7 @@ type Report struct {
 const (
 	RuleMismatch  = "mismatch"  // it is not what it is said to be
 	RuleMalformed = "malformed" // it breaks its own format
-	RuleOrders    = "orders"    // a text in it that nobody sees gives orders to whoever reads it
+	RuleOrders    = "orders"    // a text in it that nobody sees gives orders to its reader
 	RuleActive    = "active"    // it holds a program, or something that acts when it is opened
 )
 
@@ -70,7 +70,7 @@ func Kind(data []byte) string {
 	return ""
 }
 
-// A found is what stands in a file.
+// A found is what is in a file.
 type found struct {
 	texts  []placed
 	looked int // bytes of the texts
@@ -95,7 +95,7 @@ func (f *found) leave(what string) {
 	}
 }
 
-// Look says what stands against delivering bytes as a media type.
+// Look says what speaks against delivering bytes as a media type.
 func Look(media string, data []byte) Report {
 	media = strings.ToLower(media)
 	is := Kind(data)

@@ -11,7 +11,7 @@ import (
 // it is withheld; only Reveal returns it.
 type Secret string
 
-// withheld stands wherever a Secret would have been written.
+// withheld is written wherever a Secret would have been.
 const withheld = "[withheld]"
 
 // Reveal returns the text.

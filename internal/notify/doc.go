@@ -2,7 +2,7 @@
 // and asks, the console and the terminal. It is the implementation of admission's Notifier.
 //
 // A notice may carry a challenge's code, so a channel is a place the agent can't look: which ones are, the operator decides by
-// configuring them. The code goes into the message and nowhere else: errors are written anew and never quote a server, an
+// configuring them. The code goes into the message and nowhere else: errors are reworded and never quote a server, an
 // address or a request. Secrets of channels come by reference, from the environment or a file. What is sent informs and proves
 // nothing; an answer counts by its own proof.
 //

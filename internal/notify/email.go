@@ -155,7 +155,7 @@ func (m *email) deliver(talk *smtp.Client, message []byte) error {
 	return nil
 }
 
-// message is the whole mail. Nothing an agent chose stands in a header but its name, encoded.
+// message is the whole mail. Nothing an agent chose is in a header but its name, encoded.
 func (m *email) message(n notice.Notice) ([]byte, error) {
 	var b bytes.Buffer
 	header := func(name, value string) { b.WriteString(name + ": " + value + "\r\n") }

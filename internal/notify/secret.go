@@ -11,8 +11,8 @@ import (
 // maxSecret bounds what is read of a secret's file, in bytes.
 const maxSecret = 8 << 10
 
-// secret resolves a reference, env:NAME, file:PATH or credential:NAME. A secret that stands in the settings itself is refused: settings are
-// shown, copied and kept in repositories.
+// secret resolves a reference, env:NAME, file:PATH or credential:NAME. A secret that is in the settings itself is refused:
+// settings are shown, copied and kept in repositories.
 func secret(field, reference string, getenv func(string) string) (notice.Secret, error) {
 	kind, name, _ := strings.Cut(reference, ":")
 	switch {

@@ -13,7 +13,7 @@ import (
 // slackRoom bounds the action in a Slack message, whose text may not be longer than 3,000 characters in one block.
 const slackRoom = 2000
 
-// slack posts to an incoming webhook of Slack, or of anything that takes the same message. Whoever has the address may post,
+// slack posts to an incoming webhook of Slack, or of anything that takes the same message. Anyone who has the address may post,
 // so it is a secret.
 type slack struct{ *client }
 

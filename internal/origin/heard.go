@@ -13,7 +13,7 @@ type Heard struct {
 	Wishes  [][]string `json:"wishes,omitempty"`  // what kinds of act the last prompts asked for, newest last
 	Values  []Value    `json:"values,omitempty"`  // in the order in which they were heard first
 	Sources []string   `json:"sources,omitempty"` // names of the tools that results came from
-	Orders  int        `json:"orders,omitempty"`  // results that held instructions for whoever reads them
+	Orders  int        `json:"orders,omitempty"`  // results that held instructions for their reader
 	Over    bool       `json:"over,omitempty"`    // results held more values than are remembered
 }
 
@@ -32,7 +32,7 @@ const (
 	VoiceUser     Voice = 1 << iota // the user, in a prompt
 	VoiceFile                       // a file that the user named
 	VoiceResult                     // what some other call returned
-	VoiceOrdering                   // a result, of whatever kind, that held instructions for whoever reads it
+	VoiceOrdering                   // a result, of whatever kind, that held instructions for its reader
 )
 
 // The bounds of what is remembered of what a run has heard.

@@ -16,7 +16,7 @@ import (
 	"interlock"
 )
 
-// maxText bounds how much of a prompt or a result is read, in bytes. What stands behind it is not remembered, and the memory
+// maxText bounds how much of a prompt or a result is read, in bytes. What comes behind it is not remembered, and the memory
 // says so.
 const maxText = 256 << 10
 
@@ -35,11 +35,11 @@ func Prompt(h Heard, run, text string, wishes []string, now time.Time) Heard {
 type Returned struct {
 	Inside bool // it is the project's own
 	Looks  bool // what returned it only looked at what lies here: nobody else had a say in what came back
-	Orders bool // it holds instructions for whoever reads it
+	Orders bool // it holds instructions for its reader
 }
 
-// Result adds what an action returned. One that holds instructions is nobody's word but its writer's, wherever it stands. What
-// stands in a file that the user named is as good as the user's word only where the action did no more than look at it: a
+// Result adds what an action returned. One that holds instructions is nobody's word but its writer's, wherever it is. What
+// is in a file that the user named is as good as the user's word only where the action did no more than look at it: a
 // request that also names the file returns what its server likes.
 func Result(h Heard, run string, action interlock.Action, as Returned, text string,
 	now time.Time) Heard {

@@ -181,7 +181,7 @@ func isDate(w string) bool {
 	return len(parts[0]) == 4 && len(parts[1]) == 2 || len(parts[0]) <= 2 && len(parts[1]) <= 2
 }
 
-// quotes yields what stands between two quotes, if it is short. Which of them open is not asked: what stands between two
+// quotes yields what is between two quotes, if it is short. Which of them open is not asked: what is between two
 // quoted texts is hardly ever anything.
 func quotes(low string, yield func(value)) {
 	for _, mark := range []byte{'\'', '"', '`'} {
@@ -207,8 +207,8 @@ func short(text string) bool {
 // A use is a value in an action and what it is there for.
 type use struct {
 	value
-	key   string // the argument it stands in, without joints; empty in a command
-	prose bool   // it stands in words for people
+	key   string // the argument it is in, without joints; empty in a command
+	prose bool   // it is in words for people
 	more  []value
 }
 
@@ -341,7 +341,7 @@ func joined(list []use) []use {
 	return out
 }
 
-// Text is what a JSON value says: its strings, one under the other. Anything that is no JSON is taken as it stands.
+// Text is what a JSON value says: its strings, one under the other. Anything that is no JSON is taken as it is.
 func Text(raw []byte) string {
 	value, ok := strictjson.Tree(raw, asDouble)
 	if !ok && json.Unmarshal(raw, &value) != nil {

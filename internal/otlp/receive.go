@@ -53,7 +53,7 @@ const (
 // A Received is what was found in a request.
 type Received struct {
 	Uses     []Use
-	Models   []string // that whoever reports says it reasons with, each once
+	Models   []string // that the sender says it reasons with, each once
 	Rejected int64    // numbers that say they are usage and can't be
 	Why      string
 }
@@ -135,7 +135,7 @@ func Answer(signal Signal, got Received, json bool) ([]byte, error) {
 	return proto.Marshal(answer)
 }
 
-// Status is the body of a refusal: google.rpc.Status, of which OTLP's clients read the message.
+// Status is the body of a refusal: google.rpc.Status, whose message OTLP's clients read.
 func Status(message string, json bool, quote func([]byte, string) []byte) []byte {
 	const fieldMessage = 2
 	if json {

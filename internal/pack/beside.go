@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// What a decision was made from repeats much of the event that stands beside it: the action, its impacts, what the run did
-// before. Such parts are written as a place in the event's text and a length, behind a byte that stands in no UTF-8 text.
+// What a decision was made from repeats much of the event that is stored beside it: the action, its impacts, what the run did
+// before. Such parts are written as a place in the event's text and a length, behind a byte that occurs in no UTF-8 text.
 const (
 	copyMark  = 0xfd
 	fewest    = 24    // bytes that are worth a copy
 	longest   = 4095  // bytes of one copy
-	maxBeside = 65535 // bytes of a text of which places are noted
+	maxBeside = 65535 // bytes of a text whose places are noted
 	slots     = 256
 	known     = 8 // bytes by which a place is found
 
@@ -23,7 +23,7 @@ const (
 	digitsCopy  = placeDigits + 2
 )
 
-// AppendBeside appends a text as it is stored beside another, or beside one of which that is a part from a place on. The whole
+// AppendBeside appends a text as it is stored beside another, or beside a text that has that one in it from a place on. The whole
 // must be there again to read it.
 func AppendBeside(out, text, beside []byte, from int) []byte {
 	if len(text) < smallest || from+len(beside) > maxBeside || bytes.IndexByte(text, copyMark) >= 0 {
@@ -43,7 +43,7 @@ func AppendBeside(out, text, beside []byte, from int) []byte {
 	return Append(out[:at], text)
 }
 
-// copies writes a text with what stands beside it, from a place on, as copies.
+// copies writes a text with what is stored beside it, from a place on, as copies.
 func copies(out, text, beside []byte, place int) []byte {
 	// Both are canonical JSON, so what is the same begins with the same brace. The first place with some beginning is kept; the very
 	// first is the whole object's.

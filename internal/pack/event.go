@@ -56,7 +56,7 @@ func (b *room) bare(text []byte) bool {
 	return true
 }
 
-// lastPrevious is where the last key of the hash before stands, or -1: few commas come after it.
+// lastPrevious is the place of the last key of the hash before, or -1: few commas come after it.
 func lastPrevious(text []byte) int {
 	for at := bytes.LastIndexByte(text, ','); at >= 0; at = bytes.LastIndexByte(text[:at], ',') {
 		if bytes.HasPrefix(text[at:], []byte(previousKey)) {
@@ -66,7 +66,7 @@ func lastPrevious(text []byte) int {
 	return -1
 }
 
-// complete appends an event of which the two hashes were left out, with them. An event's strings hold no quote that is not
+// complete appends an event whose two hashes were left out, with them. An event's strings hold no quote that is not
 // escaped, so that what is looked for is found outside of them.
 func complete(out, text []byte) ([]byte, error) {
 	head, rest, found := bytes.Cut(text, []byte(contentKey+idKey))

@@ -7,7 +7,7 @@ import (
 )
 
 // Half of an event is hashes in hexadecimal, in which compression finds nothing. They are written as bytes, behind one that
-// stands in no UTF-8 text.
+// occurs in no UTF-8 text.
 const (
 	longMark   = 0xff // 32 bytes follow
 	shortMark  = 0xfe // 16 bytes follow
@@ -15,7 +15,7 @@ const (
 	shortBytes = 16
 )
 
-// fold writes hashes as bytes, behind what is in out. A text in which a mark stands can't be folded.
+// fold writes hashes as bytes, behind what is in out. A text with a mark in it can't be folded.
 //
 // A hash is at least 32 digits long, so one look at every 32nd byte finds it: most of a text is passed over without being read.
 func fold(out, text []byte) ([]byte, bool) {
@@ -37,7 +37,7 @@ func fold(out, text []byte) ([]byte, bool) {
 		at = end - 1 // whatever follows begins behind it
 		mark, n := byte(longMark), longBytes
 		switch {
-		case first == copied || text[first-1] != ':' && text[first-1] != '"': // a hash stands behind a colon or a quote
+		case first == copied || text[first-1] != ':' && text[first-1] != '"': // a hash comes behind a colon or a quote
 			continue
 		case end-first < 2*shortBytes:
 			continue
@@ -95,7 +95,7 @@ func unfold(out, folded []byte, most int) ([]byte, error) {
 	return out, nil
 }
 
-// next is where a mark stands from a place on, or the text's end.
+// next is where a mark is, from a place on, or the text's end.
 func next(text []byte, mark byte, from int) int {
 	if n := bytes.IndexByte(text[from:], mark); n >= 0 {
 		return from + n

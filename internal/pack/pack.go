@@ -16,11 +16,11 @@ import (
 )
 
 // The first byte of what is stored says what follows. JSON texts begin with a brace, so what was stored before there was
-// this package is read as it stands.
+// this package is read as it is.
 const (
 	plain   = 0 // the text
 	first   = 1 // folded, then compressed against the first dictionary
-	copied  = 2 // copies of what stands beside it in place of its own bytes, then one of the others
+	copied  = 2 // copies of what is stored beside it in place of its own bytes, then one of the others
 	bare    = 3 // an event without the hashes that can be computed from it, as one of the first two
 	checked = 4 // one of the first two, or a text that begins with a brace, and a checksum behind it
 	braced  = '{'

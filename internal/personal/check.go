@@ -142,7 +142,7 @@ func palindrome(d []byte) bool {
 	return true
 }
 
-// steuer is the German tax id: of its first ten digits one stands twice or three times, and the last is a check digit.
+// steuer is the German tax id: of its first ten digits one comes twice or three times, and the last is a check digit.
 func steuer(d []byte) bool {
 	var seen [10]int
 	twice, thrice := 0, 0
@@ -241,7 +241,7 @@ func koreanFirm(d []byte) bool {
 
 func koreanDriver(d []byte) bool { return number(d[:2]) >= 11 && number(d[:2]) <= 28 }
 
-// thai begins with a kind of person and a province, of which these have not been given out.
+// thai begins with a kind of person and a province; those refused below have not been given out.
 func thai(d []byte) bool {
 	province := number(d[1:3])
 	if d[0] == '0' || d[0] == '9' || province < 10 || province >= 28 && province <= 29 || province >= 59 && province <= 59 ||

@@ -29,7 +29,7 @@ type form struct {
 type shape struct {
 	*form
 	compact string
-	breaks  uint32 // bit n: a separator stands before the n-th character
+	breaks  uint32 // bit n: a separator comes before the n-th character
 	must    bool   // they must stand there
 }
 
@@ -60,12 +60,12 @@ var shapes = sync.OnceValue(func() *[maxCompact + 1][]shape {
 	return out
 })
 
-// A run is what stands from one place on: characters with single separators between them.
+// A run is what begins at one place: characters with single separators between them.
 type run struct {
 	start  int
 	length int                  // of compact
-	places [maxCompact]int      // where each character stands
-	breaks uint32               // bit n: a separator stands before the n-th character
+	places [maxCompact]int      // where each character is
+	breaks uint32               // bit n: a separator comes before the n-th character
 	sep    [maxCompact + 1]byte // the separators, before the same character
 	ends   [maxCompact]int8     // lengths at which a word ends
 	n      int                  // how many ends there are
@@ -141,7 +141,7 @@ func (f *finder) formed(start int) bool {
 	return false
 }
 
-// believed reports whether a form is believed where it stands.
+// believed reports whether a form is believed where it is.
 func (f *finder) believed(s *shape, near topic, start, end int, plainly bool) bool {
 	switch {
 	case near&s.topics != 0:

@@ -93,7 +93,7 @@ const (
 	isSign
 )
 
-// classes says what begins where a byte stands.
+// classes says what begins where a byte is.
 var classes = classTable()
 
 func classTable() (out [256]uint8) {
@@ -125,5 +125,5 @@ func lower(c byte) byte {
 	return c
 }
 
-// alone reports whether the text is nothing but what stands from start to end.
+// alone reports whether the text is nothing but what is from start to end.
 func (f *finder) alone(start, end int) bool { return start <= f.start && end >= f.end }

@@ -20,7 +20,7 @@ type dialled struct {
 	groups [12]int // lengths of the groups
 	n      int     // how many
 	end    int
-	paren  bool // a group stands in brackets
+	paren  bool // a group is in brackets
 	breaks bool // there are separators
 }
 
@@ -189,7 +189,7 @@ func (f *finder) national(start int) bool {
 	return true
 }
 
-// bareNumber finds a number written without separators, where a word says that it is one or nothing else stands there.
+// bareNumber finds a number written without separators, where a word says that it is one or nothing else is there.
 func (f *finder) bareNumber(start int, d dialled) bool {
 	end := f.extension(d.end)
 	n := len(d.digits)
@@ -204,7 +204,7 @@ func (f *finder) bareNumber(start int, d dialled) bool {
 	return false
 }
 
-// counted reports digits of which eight count upwards: somebody typed them and nobody has them.
+// counted reports digits with eight in a row that count upwards: somebody typed them and nobody has them.
 func counted(d []byte) bool {
 	run := 1
 	for i := 1; i < len(d); i++ {

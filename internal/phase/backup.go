@@ -23,7 +23,7 @@ type Healing struct {
 	After    time.Duration // since the loss
 }
 
-// Acted is a hold of a backup after it has done something, or was refused something, which begins its time anew. changed says
+// Acted is a hold of a backup after it has done something, or was refused something, which begins its time again. changed says
 // whether that makes a difference: of an action of one that is steady already it does not.
 func (h Hold) Acted(how Healing, refused bool, now time.Time) (after Hold, changed bool) {
 	if h.Backup == nil || !refused && !h.Backup.Steady.IsZero() {

@@ -53,7 +53,7 @@ func Trip(before *Breaker, byHand bool, now time.Time) Breaker {
 }
 
 // Reset is the breaker as a person resets it, and whether they may by now: an open one is half-open, a half-open one that has let
-// enough run which went well is closed, and any other begins anew to be half-open. Nothing but a person's order does any of it.
+// enough run which went well is closed, and any other starts again as half-open. Nothing but a person's order does any of it.
 func (b Breaker) Reset(now time.Time) (Breaker, bool) {
 	switch {
 	case b.State == Open && now.Before(b.Until):

@@ -162,7 +162,7 @@ func (h Hold) object(scope string, act Act) (rule string, verdict interlock.Verd
 }
 
 // contingent is what contingency objects: one named agent goes on, each of its actions is asked about, and nobody is addressed. A
-// layer of control names no agent: whoever acts has everything asked about.
+// layer of control names no agent: every agent that acts has everything asked about.
 func (h Hold) contingent(scope string, act Act) (rule string, verdict interlock.Verdict, what string) {
 	switch {
 	case h.Trigger == TriggerBox && h.Only == "":

@@ -1,5 +1,5 @@
 // Package phase is the arithmetic of phases and breakers: what each phase lets pass, who may go from one to another, when a
-// breaker trips and when it is whole again. It knows values and nothing else; where a phase stands, and who has written it, is
+// breaker trips and when it is whole again. It knows values and nothing else; where a phase is kept, and who has written it, is
 // the ledger's matter, and a decision is made of what it says in package admission.
 //
 // The four phases are those of PACE: primary is how things are, alternate isolates what is at fault and has every change asked
@@ -15,7 +15,7 @@ import (
 	"interlock/internal/meter"
 )
 
-// A Phase is one of the four. The zero value is primary, which nothing stands for.
+// A Phase is one of the four. The zero value is primary, for which nothing is recorded.
 type Phase string
 
 // The phases, from the loosest to the strictest.
@@ -118,7 +118,7 @@ func Transitions() []Transition {
 }
 
 // direct is the way out of emergency where no phase lies between. Where no tier is in force, as on somebody's own machine, there may be
-// nobody else to ask, and whoever governs leaves it alone.
+// nobody else to ask, and the person who governs leaves it alone.
 func direct(tier int) Transition {
 	t := Transition{From: Emergency, To: Primary, Roles: []string{roleSuperadmin, roleCouncil}, Owner: true,
 		Proof: "the root cause, and that nothing tainted lives on"}

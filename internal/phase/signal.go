@@ -22,8 +22,8 @@ type Level struct {
 // those of [Bands.Levels]: of the two sets that MASO's documents name, that of its observability page.
 type Bands struct{ Elevated, Alternate, Contingency int }
 
-// Levels are a kind's levels, the lowest first. Those of context are MASO's (EC-1.9), and so are the bands of anomaly and drift,
-// of which its documents name two sets: these are the ones of its observability page, and 60 is in both. An alarm of a data-loss
+// Levels are a kind's levels, the lowest first. Those of context are MASO's (EC-1.9), and so are the bands of anomaly and drift:
+// its documents name two sets, and these are the ones of its observability page, and 60 is in both. An alarm of a data-loss
 // or fraud defence is critical as soon as it says anything, and an agent that is not healthy is once it no longer answers.
 func (b Bands) Levels(kind interlock.SignalKind) []Level {
 	switch kind {

@@ -24,7 +24,7 @@ const (
 // A Trigger is one row of MASO's table of transitions and of its table of layers: what leads from which phase to which, from which
 // tier on, and whose act it is.
 type Trigger struct {
-	ID   string // stands in tests and in the guide
+	ID   string // as in tests and in the guide
 	On   string // what moves: the scope
 	From string
 	To   string

@@ -88,8 +88,8 @@ func RosterHash(roster []interlock.Elector) interlock.Digest {
 	return DisplayDigest(b.String())
 }
 
-// NewBallot is a ballot for a question as of now. Who asks, whoever has one of their keys, and a person who is known under two names
-// with one key are not on its roster: of two of the roles admin, council and auditor, one person has one.
+// NewBallot is a ballot for a question as of now. Who asks, anyone who has one of their keys, and a person who is known under two
+// names with one key are not on its roster: of two of the roles admin, council and auditor, one person has one.
 func NewBallot(approval string, q Question, terms interlock.CouncilTerms, operators map[string]interlock.OperatorRecord,
 	agents map[string]interlock.AgentRecord) (interlock.Ballot, error) {
 	b := interlock.Ballot{Approval: approval, Closes: q.Opened.Add(terms.Window)}
@@ -224,7 +224,7 @@ func CheckVote(q Question, b interlock.Ballot, o interlock.Order, operators map[
 	return nil
 }
 
-// checkVote is [CheckVote] of a vote that came in time, whoever else has voted.
+// checkVote is [CheckVote] of a vote that came in time, no matter who else has voted.
 func (e *electorate) checkVote(q Question, b interlock.Ballot, o interlock.Order, v Vote) error {
 	switch {
 	case o.Subject != q.ID || v.Request != q.ID:
@@ -268,8 +268,8 @@ type Count struct {
 	Superadmins int // that approve
 }
 
-// CountBallot counts a ballot anew from its signed votes: a vote whose signature does not verify, or whose member may not vote now,
-// counts for nothing, and who has left office is not waited for.
+// CountBallot counts a ballot again from its signed votes: a vote whose signature does not verify, or whose member may not vote
+// now, counts for nothing, and who has left office is not waited for.
 func CountBallot(q Question, b interlock.Ballot, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
 	verify Verifier, now time.Time) Count {
 	c := Count{Votes: Votes{Quorum: b.Quorum}}

@@ -37,7 +37,7 @@ type Given struct {
 	interlock.Order
 	// whose freedom it is about: the requester that a challenge binds, the agent that is promoted; zero where it is about nobody
 	About interlock.Requester
-	Terms any // of a verb that stands: an [interlock.Grant] or an [interlock.Suppression]
+	Terms any // of an order that stays in force: an [interlock.Grant] or an [interlock.Suppression]
 	// what the order binds by a digest in its detail and the log is not told, such as the hash of an agent's token; else empty
 	Aside string
 }
@@ -124,7 +124,7 @@ func (g Given) Text() string {
 	return OrderStatement(g.Order)
 }
 
-// bounds refuses an order that says too little or too much or, where it stands, that is not in force.
+// bounds refuses an order that says too little or too much or, where it is a standing order, that is not in force.
 func (g Given) bounds(now time.Time) error {
 	switch terms := g.Terms.(type) {
 	case interlock.Grant:
@@ -182,7 +182,7 @@ func (g Given) what() string {
 }
 
 // Counts reports whether an order counts now: its operator is in office and may give it, it says neither too little nor too
-// much, its time is not over and its signature proves it. One that stands is held to that when it
+// much, its time is not over and its signature proves it. A standing order is held to that when it
 // is given and each time it is used. That an order is carried out at most once is not for here to see.
 func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord, verify Verifier,
 	now time.Time) error {

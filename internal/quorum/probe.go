@@ -5,11 +5,11 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// FoundAtLeast is the share of seeded errors of which people find more (EC-T1.7).
+// FoundAtLeast is the share of seeded errors that people find more than (EC-T1.7).
 const FoundAtLeast = 0.8
 
 // ProbeAction is what a probe asks about in place of an action: a digest that no action can have, so that no answer to it permits anything.
-// Whoever knows the request can tell by it that it is one; nothing else about it looks different.
+// Anyone who knows the request can tell by it that it is one; nothing else about it looks different.
 func ProbeAction(id, nonce string) interlock.Digest {
 	return strictjson.DigestBytes("interlock/probe/v1", []byte(id+"\x00"+nonce))
 }

@@ -9,7 +9,7 @@ import (
 // What an answer or an order was proved by, as far as anybody can tell who checks it.
 const (
 	ProvesPerson = "person" // a passkey whose device saw its user, or a security key that was touched
-	ProvesKey    = "key"    // an SSH key in software: whoever can use the key
+	ProvesKey    = "key"    // an SSH key in software: anyone who can use the key
 	ProvesServer = "server" // the server's word, for a session or a code
 )
 

@@ -160,7 +160,7 @@ func checkCode(req interlock.ApprovalRequest, approval interlock.Approval) error
 func freshly(method string) bool { return method == interlock.MethodPasskey }
 
 // Recheck reports whether the approval a request carries still counts when it is about to be spent: the same proof as
-// when it was given, from an operator who may still give it. What stands in a store is a claim; the signature is the proof.
+// when it was given, from an operator who may still give it. What is in a store is a claim; the signature is the proof.
 func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.OperatorRecord,
 	agents map[string]interlock.AgentRecord,
 	verify Verifier, now time.Time) error {
@@ -185,7 +185,7 @@ func Recheck(req interlock.ApprovalRequest, operators map[string]interlock.Opera
 	return Check(pending, *req.Approval, operators, agents, verify, now)
 }
 
-// recheckCouncil is [Recheck] of what the council said yes to: its votes are counted anew, and by what they were cast on. It
+// recheckCouncil is [Recheck] of what the council said yes to: its votes are counted again, and by what they were cast on. It
 // discharges what it outranks, and nothing that names somebody else or a test.
 func recheckCouncil(req interlock.ApprovalRequest, operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord,
 	verify Verifier, now time.Time) error {
@@ -280,7 +280,7 @@ func checkIndependence(requester interlock.Requester, operator string, agents ma
 	return nil
 }
 
-// checkCredentials refuses an operator whose key or passkey is also the owner's, or that of whoever the requester says it
+// checkCredentials refuses an operator whose key or passkey is also the owner's, or that of the one the requester says it
 // acts for: another name for the same credential is not another person.
 func checkCredentials(requester interlock.Requester, operator interlock.OperatorRecord,
 	operators map[string]interlock.OperatorRecord,
@@ -338,7 +338,7 @@ func checkObligations(obligations []interlock.Obligation, operator interlock.Ope
 }
 
 // approves reports whether an operator is one of those a list like "role:admin team:dba" names. One role never does another's
-// work here, not even a superadmin: whoever named approvers meant them.
+// work here, not even a superadmin: those who named approvers meant them.
 func approves(note string, operator interlock.OperatorRecord) bool {
 	for _, word := range strings.Fields(note) {
 		if word == "role:"+operator.Role {

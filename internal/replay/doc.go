@@ -5,6 +5,6 @@
 // [Replay.Decision] holds a record to. Whether the analysis itself comes out the same is told by [Replay.Analysis], where the
 // code that analysed is the same, and is otherwise another program's business.
 //
-// What was recorded is believed as far as the log proves it: the event stands in the tree, it names its inputs by digest, and
+// What was recorded is believed as far as the log proves it: the event is in the tree, it names its inputs by digest, and
 // these name the rest. Start with replay.go; whatif.go tries other rules.
 package replay

@@ -36,7 +36,7 @@ type Failure struct {
 	Code   Code   `json:"code"`
 	Detail string `json:"detail"` // one sentence, without anything of the action
 
-	On     ledger.HoldBody `json:"-"` // what is broken, for whoever has it held; its Scope is empty where that is not sure
+	On     ledger.HoldBody `json:"-"` // what is broken, for a caller that has it held; its Scope is empty where that is not sure
 	unsure bool            // it may be the key or the disk, and not what is stored
 }
 
@@ -86,7 +86,7 @@ func Holds(kind interlock.EventType) bool {
 }
 
 // Read puts together what a decision was made from. The entry is the log's, with its inputs. What is missing or is not what the
-// event names is a *[Failure]; with it comes what the event says of itself, so that whoever looks at one run or one agent counts
+// event names is a *[Failure]; with it comes what the event says of itself, so that a look at one run or one agent counts
 // its failures among theirs. Nothing comes of an event that can't be read.
 func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 	r := &Record{Index: e.Index}

@@ -17,7 +17,7 @@ const maxExamples = 3
 // and is recorded nowhere.
 type WhatIf struct {
 	Ruleset  interlock.Digest
-	Analyser *impact.Analyser // optional: analyses actions anew, under the view that was recorded
+	Analyser *impact.Analyser // optional: analyses actions again, under the view that was recorded
 	Before   *ruleset.Ruleset // optional: what is compared with is decided under these rules, instead of taken from the record
 
 	rules   *ruleset.Ruleset

@@ -34,7 +34,7 @@ func Check(seed dataflow.Seed) error {
 // errEnough ends a walk.
 var errEnough = errors.New("enough")
 
-// Read works out the plan from a log, of which it reads so many entries; 0 is all there are.
+// Read works out the plan from a log, reading so many of its entries; 0 is all there are.
 func Read(walk func(func(interlock.Entry) error) error, size int64, seed dataflow.Seed, rules *ruleset.Ruleset) (Plan, error) {
 	if err := Check(seed); err != nil {
 		return Plan{}, err

@@ -59,7 +59,7 @@ var nameRoom = sync.Pool{New: func() any { return new([maxNames][]byte) }}
 
 // Decode reads one message strictly: valid JSON in valid UTF-8, no name twice in any object, no batch, version 2.0,
 // an id that is a string or a whole number, params that are an object. Members JSON-RPC doesn't know are dropped, because a
-// message is always written anew; what could be taken for one it knows, in another case, is refused.
+// message is always written again; what could be taken for one it knows, in another case, is refused.
 func Decode(message []byte) (Envelope, *Malformed) {
 	var e Envelope
 	message = bytes.Trim(message, Space)

@@ -65,7 +65,7 @@ func (r *LineReader) Next() ([]byte, error) {
 	}
 }
 
-// droppedMark is what the data of an error says that stands in the place of an answer nobody has read.
+// droppedMark is what the data of an error says that takes the place of an answer nobody has read.
 const droppedMark = "answer_dropped"
 
 // TooLong is the answer to a request whose real one was over the bound. Its data tells it from an error of the server's own.

@@ -8,7 +8,7 @@ import (
 )
 
 // An After is a condition on what the same run did before: an impact of an earlier action meets the predicate, and one of
-// the action's own impacts that meet the rule's match stands in the relation named.
+// the action's own impacts that meet the rule's match is in the relation named.
 type After struct {
 	Predicate
 	Same   string `json:"same,omitempty"`   // "target": the action acts on what the earlier one acted on, or on something in it

@@ -219,7 +219,7 @@ func loosenedCedar(from, to *Ruleset) (out []string, err error) {
 	return out, nil
 }
 
-// Plain is a ruleset without types and policies, for proving what its rules say of an action whoever asks for it.
+// Plain is a ruleset without types and policies, for proving what its rules say of an action no matter who asks for it.
 func (r *Ruleset) Plain() *Ruleset {
 	if !r.Typed() && len(r.cedar) == 0 {
 		return r

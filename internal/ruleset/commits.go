@@ -29,7 +29,7 @@ const (
 	TieKeep = "keep" // the first one
 )
 
-// Keeps reports whether the first choice stands without anybody being asked.
+// Keeps reports whether the first choice is kept without anybody being asked.
 func (c *Commitment) Keeps() bool { return c.TieBreak == TieKeep }
 
 // Decides reports whether calls of a tool decide it.

@@ -17,7 +17,7 @@ type DangerRule struct {
 	// on the arguments; all must hold, or the rule says nothing
 	When    []interlock.Condition `json:"when,omitempty"`
 	Reasons []string              `json:"reasons,omitempty"` // why, for people
-	// asked of whoever confirms; {name} stands for an argument
+	// asked of the person who confirms; {name} means an argument
 	Message  string `json:"confirmation_message,omitempty"`
 	Cooldown Span   `json:"cooldown,omitempty"`        // not again within this time in one execution
 	Reauth   bool   `json:"requires_reauth,omitempty"` // a human gives a fresh code first
@@ -68,7 +68,7 @@ func (d *DangerRule) named(action interlock.Action, impacts []interlock.Impact) 
 const maxShown = 80
 
 // Say returns the confirmation message with the arguments it names in it, one line each, with what does not print left out.
-// Arguments are what the agent says: whoever shows the message to people has redacted them before.
+// Arguments are what the agent says: the caller that shows the message to people has redacted them before.
 func (d *DangerRule) Say(arguments json.RawMessage) string {
 	var b strings.Builder
 	rest := d.Message

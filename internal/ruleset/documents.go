@@ -11,7 +11,7 @@ type sources struct {
 	User     map[string]string `json:"user"`
 }
 
-// Documents writes the documents of a ruleset as one text, of which [FromDocuments] makes the same ruleset again.
+// Documents writes the documents of a ruleset as one text, from which [FromDocuments] makes the same ruleset again.
 func Documents(defaults, user map[string][]byte) ([]byte, error) {
 	s := sources{Defaults: map[string]string{}, User: map[string]string{}}
 	for path, text := range defaults { // order-independent: fills a map

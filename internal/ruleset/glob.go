@@ -2,8 +2,8 @@ package ruleset
 
 import "strings"
 
-// Glob reports whether pattern matches the whole of text: * stands for any run of characters, ? for one, everything else
-// for itself regardless of case. It takes time proportional to the product of the lengths at worst and never recurses.
+// Glob reports whether pattern matches the whole of text: * means any run of characters, ? any one, everything else
+// itself regardless of case. It takes time proportional to the product of the lengths at worst and never recurses.
 func Glob(pattern, text string) bool { return matchFolded(foldText(pattern), foldText(text)) }
 
 // matchFolded is Glob over texts that are folded already.

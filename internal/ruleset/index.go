@@ -7,8 +7,8 @@ import (
 	"interlock"
 )
 
-// A ruleIndex finds the few rules an impact could meet among many. Each rule stands under the most telling thing it
-// demands: a trait, else the first word of what does it, else its kinds. It stands under each alternative of that one
+// A ruleIndex finds the few rules an impact could meet among many. Each rule is kept under the most telling thing it
+// demands: a trait, else the first word of what does it, else its kinds. It is kept under each alternative of that one
 // thing, so no impact finds it twice.
 type ruleIndex struct {
 	byTrait map[string][]*Rule

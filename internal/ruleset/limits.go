@@ -44,7 +44,7 @@ const (
 	PerAgent      Per = "agent"
 	PerType       Per = "type" // all agents of a type together; those without one are of one type
 	PerRun        Per = "run"
-	PerTree       Per = "orchestration" // a run and everything that was delegated by it, whoever the agents are
+	PerTree       Per = "orchestration" // a run and everything that was delegated by it, no matter by which agents
 	PerPrincipal  Per = "principal"     // all agents that somebody answers for
 	PerEverything Per = "everything"
 )
@@ -186,7 +186,7 @@ func (r *Ruleset) Charges(profile string, agent *interlock.AgentRecord, kind int
 	return out
 }
 
-// unlimited leaves of impacts that commit money those of which no limit counts the currency.
+// unlimited leaves of impacts that commit money those whose currency no limit counts.
 func unlimited(charges []Charge, foreign []int, impacts []interlock.Impact) []int {
 	var out []int
 	for _, n := range foreign {
@@ -340,8 +340,8 @@ func (c *Charge) add(amount int64, impact int) {
 	}
 }
 
-// addLimits takes over a document's limits. An operator's stands in the place of a shipped one of the same id: how much is right is
-// for whoever runs the agents to say.
+// addLimits takes over a document's limits. An operator's takes the place of a shipped one of the same id: how much is right is
+// for those who run the agents to say.
 func (r *Ruleset) addLimits(limits []*Limit, user bool) {
 	for _, l := range limits {
 		l.match, l.user = l.Match.compile(), user

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a pattern must hold is found as a conjunction of groups: of each group at least one literal stands in every text
+// What a pattern must hold is found as a conjunction of groups: of each group at least one literal is in every text
 // that matches. All literals are folded as foldText folds texts. The extraction may miss what is required; it never
 // claims what isn't, and a property test holds it to that.
 const (

@@ -15,10 +15,10 @@ import (
 // A loader puts documents into a ruleset that is being made.
 type loader struct {
 	ruleset *Ruleset
-	ids     map[string]string // rule id -> file it stands in
-	limits  map[string]string // limit id -> file it stands in
+	ids     map[string]string // rule id -> file it is in
+	limits  map[string]string // limit id -> file it is in
 	own     map[string]bool   // limits that an operator's document gives
-	budgets map[string]string // budget id -> file it stands in
+	budgets map[string]string // budget id -> file it is in
 	free    int               // patterns without a literal
 	backups []func() error    // what is looked at once every type and profile is known
 	verify  bool              // check the defaults as closely as an operator's documents

@@ -89,7 +89,7 @@ func (r *Ruleset) Loop(agent interlock.AgentRecord) LoopSetting {
 	return s
 }
 
-// stricter is the smaller of two numbers of which 0 is none.
+// stricter is the smaller of two numbers, where 0 is none.
 func stricter(a, b int) int {
 	if a == 0 || b != 0 && b < a {
 		return b

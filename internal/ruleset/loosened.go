@@ -10,7 +10,7 @@ import (
 )
 
 // Loosened names what denies in one ruleset and denies less in another: rules that are gone, object to something else or less
-// strictly; globs of what policy denies that are gone; and settings of monitored executions that are others, of which only
+// strictly; globs of what policy denies that are gone; and settings of monitored executions that are others, where only
 // fewer steps are taken for stricter. What rules say, and how they are tested, makes no difference.
 func Loosened(from, to *Ruleset) ([]string, error) {
 	var out []string

@@ -38,7 +38,7 @@ const maxLooks = 2048
 // A machine is the automaton with what it finds.
 type machine struct {
 	literals *automaton
-	uses     [][]use // by literal: the groups it stands in
+	uses     [][]use // by literal: the groups it is in
 	always   []int   // conditions without a literal
 }
 

@@ -110,7 +110,7 @@ func (m *MasoRules) addOversight(more *MasoRules) {
 	if len(m.Staging) == 0 {
 		m.Staging = nil
 	}
-	if m.FirstUse == "" || m.FirstUse == FirstUseNoted && more.FirstUse != "" { // whoever asks prevails
+	if m.FirstUse == "" || m.FirstUse == FirstUseNoted && more.FirstUse != "" { // one that asks prevails
 		m.FirstUse = more.FirstUse
 	}
 	m.Latency = append(m.Latency, more.Latency...)

@@ -170,7 +170,7 @@ type Profile struct {
 // Judging says what a profile wants of judges. The zero value wants nothing: they can object.
 type Judging string
 
-// JudgeRequired is the profile of whoever wants a judge's Allow for everything that no gate denies (ASA 20, items 1 and 4).
+// JudgeRequired is the profile of those who want a judge's Allow for everything that no gate denies (ASA 20, items 1 and 4).
 const JudgeRequired Judging = "required"
 
 // A Row is one line of a profile's table.

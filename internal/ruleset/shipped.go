@@ -307,7 +307,7 @@ func (r *shippedReader) number() int {
 	return n
 }
 
-// named reads a string that stands for a value.
+// named reads a string that names a value.
 func (r *shippedReader) named(into encoding.TextUnmarshaler) {
 	if err := into.UnmarshalText([]byte(r.word())); err != nil {
 		r.giveUp()

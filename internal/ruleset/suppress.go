@@ -7,7 +7,7 @@ import (
 	"interlock"
 )
 
-// Suppressible says whether operators may keep a rule, or a row of a profile, silent, and whether it denies. What stands at
+// Suppressible says whether operators may keep a rule, or a row of a profile, silent, and whether it denies. What is at
 // layer 1, what halts and what protects Interlock itself may not be.
 func (r *Ruleset) Suppressible(id string) (denies bool, err error) {
 	if rest, ok := strings.CutPrefix(id, "profile."); ok {

@@ -87,7 +87,7 @@ type RunRules struct {
 	Resolver string `json:"resolver,omitempty"` // who decides after that, in a name that callers know; a human, if none is given
 	Retries  int    `json:"retries,omitempty"`  // of one task by one agent; 3, if none is given
 	TimeBox  Span   `json:"time_box,omitempty"` // of a run whose type names none; an hour at tier 3, and none elsewhere, if none is given
-	// whose word says that a call was carried out which a task requires: reported takes the agents' own too; else whoever carries it out
+	// whose word says that a call a task requires was carried out: reported takes the agents' own too; else only its executor's
 	Attest string `json:"attest,omitempty"`
 }
 

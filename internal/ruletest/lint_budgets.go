@@ -6,8 +6,8 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// lintBudgets points at budgets that hold for nobody, and at ladders of which steps can't be told apart: whoever is reached by several at
-// once is never told, or slowed down, before it is stopped.
+// lintBudgets points at budgets that hold for nobody, and at ladders whose steps can't be told apart: an agent reached by
+// several at once is never told, or slowed down, before it is stopped.
 func lintBudgets(rules *ruleset.Ruleset) []Problem {
 	var out []Problem
 	for _, b := range rules.AllBudgets() {

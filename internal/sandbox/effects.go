@@ -95,7 +95,7 @@ func (d *difference) entry(name string, info fs.FileInfo, covered bool) error {
 	return nil
 }
 
-// deletedBelow tells what of the workspace is covered and was not made anew.
+// deletedBelow tells what of the workspace is covered and was not made again.
 func (d *difference) deletedBelow(dir string, names map[string]bool) error {
 	entries, err := readDir(d.lower, dir)
 	if errors.Is(err, fs.ErrNotExist) || err != nil && !isDirectory(d.lower, dir) {

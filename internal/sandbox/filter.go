@@ -44,7 +44,7 @@ type architecture struct {
 	calls   map[string]uint32
 }
 
-// denied are the calls a command has no business with, whoever runs it: they make or enter namespaces, mount, look into
+// denied are the calls a command has no business with, no matter who runs it: they make or enter namespaces, mount, look into
 // other processes, load code into the kernel, or are roads into it that are seldom used and often broken.
 var denied = []string{
 	"mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount",
@@ -99,7 +99,7 @@ func filter(arch architecture, unixSockets bool) []instruction {
 	}
 	// glibc falls back to clone where clone3 is missing, and only clone's flags can be read here.
 	p = append(p, refuse(arch.calls["clone3"], errNoSys)...)
-	// What fallocate takes is not accounted to whoever takes it, and the limit on disk lives from that account.
+	// What fallocate takes is not accounted to the process that takes it, and the limit on disk lives from that account.
 	p = append(p, refuse(arch.calls["fallocate"], errNotHere)...)
 	p = append(p, instruction{bpfEqual, 0, 4, arch.calls["clone"]}, instruction{bpfLoad, 0, 0, offFirst},
 		instruction{bpfSet, 0, 1, newNamespaces}, instruction{bpfReturn, 0, 0, actErrno | errPerm},

@@ -36,7 +36,7 @@ func setLimits(pid int, l Limits, walls Walls) error {
 		limits[syscall.RLIMIT_DATA] = uint64(l.Memory)
 	}
 	for resource, value := range limits {
-		var ours syscall.Rlimit // what whoever started us may have bounded more tightly, and the child can't be given back
+		var ours syscall.Rlimit // what the process that started us may have bounded more tightly, and the child can't be given back
 		if err := processLimit(pid, resource, nil, &ours); err != nil {
 			return err
 		}

@@ -122,7 +122,7 @@ type child struct {
 	command     *exec.Cmd
 	hands       handover
 	info, block *os.File // what it tells of itself; the byte that lets it go on
-	unread      *os.File // the other end of block: the byte stands there until the walls are up
+	unread      *os.File // the other end of block: the byte stays there until the walls are up
 	out         *outlet
 	pipes       []*os.File
 	layer, door *os.File // over which the helpers hand something over

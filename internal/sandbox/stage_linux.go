@@ -101,7 +101,7 @@ func layer(socket int, args []string) error {
 }
 
 // bridge opens the door to the proxy: it listens inside, hands the listener out, where this program answers, and becomes
-// the command. A socket belongs to the network it was made in, whoever holds it.
+// the command. A socket belongs to the network it was made in, no matter who holds it.
 func bridge(socket int, args []string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

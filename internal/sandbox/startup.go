@@ -12,7 +12,7 @@ import (
 
 // Startup returns the patterns of files in a workspace that people's own tools run or obey later: hooks, editor and shell
 // settings, instructions to agents. A pattern with a slash is matched at the end of a path, one without against a name; a
-// directory that matches stands for all that is in it.
+// directory that matches means all that is in it.
 func Startup() []string {
 	return []string{
 		".git/hooks", ".git/config", ".gitmodules", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml",

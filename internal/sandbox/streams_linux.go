@@ -81,7 +81,7 @@ func duplicate(file *os.File) (*os.File, error) {
 	return os.NewFile(fd, file.Name()), nil
 }
 
-// keepOurs marks everything this process was left open by whoever started it, so that it ends with us: what the child is
+// keepOurs marks everything this process was left open by what started it, so that it ends with us: what the child is
 // to have is given to it by name. It holds for every program this process starts from now on.
 func keepOurs() {
 	const closeRange, onExec = 436, 4 // close_range(2), CLOSE_RANGE_CLOEXEC

@@ -114,7 +114,7 @@ func passwordName(text string, at int, name string) bool {
 	return rest == "" || members[rest[0]]&(lower|upper) == 0
 }
 
-// operator steps from the end of a name over what stands between a name and its value, and says which quote opens it.
+// operator steps from the end of a name over what is between a name and its value, and says which quote opens it.
 func operator(text string, at, end int) (from int, quote byte, ok bool) {
 	i := end
 	closed := i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`')

@@ -39,7 +39,7 @@ func doubtfulValue(text string, s Span, value string) bool {
 	case "id", "fallback":
 		return true
 	case "signature":
-		// The signature of a key of 2048 bits or more: whoever has it can check, and can sign nothing.
+		// The signature of a key of 2048 bits or more: its holder can check, and can sign nothing.
 		return len(value) >= 340
 	}
 	return alphabetical(value) || prose(value)
@@ -106,7 +106,7 @@ func disclaims(words wordList) bool {
 	return false
 }
 
-// otherForm reports whether a name says exactly whose key of which sort its value is, and the value hasn't the form that the
+// otherForm reports whether a name says exactly whose key its value is and of what sort, and the value hasn't the form that the
 // issuer documents for it. Only names that leave no other sort of value are here.
 func otherForm(words wordList, value string) bool {
 	switch {
@@ -165,7 +165,7 @@ func alphabetical(value string) bool {
 	return longest >= 20
 }
 
-// prose reports base64 text of plain words: whoever encodes a sentence hides no key in it.
+// prose reports base64 text of plain words: one who encodes a sentence hides no key in it.
 func prose(value string) bool {
 	trimmed := strings.TrimRight(value, "=")
 	if len(trimmed) < 16 || !only(trimmed, alnum|base64More) {
@@ -184,7 +184,7 @@ func prose(value string) bool {
 	return spaces >= 2
 }
 
-// decoded returns the bytes that base64 text stands for; what is left over of a last group is dropped.
+// decoded returns the bytes that base64 text encodes; what is left over of a last group is dropped.
 func decoded(text string) []byte {
 	out := make([]byte, 0, len(text)*3/4)
 	bits, count := 0, 0
@@ -199,7 +199,7 @@ func decoded(text string) []byte {
 	return out
 }
 
-// usualPassword reports what examples of addresses have where a password stands.
+// usualPassword reports what examples of addresses have where a password is.
 func usualPassword(value string) bool {
 	switch strings.ToLower(value) {
 	case "pass", "passwd", "pwd", "pw", "abc", "foo", "bar", "baz", "test", "guest", "root", "admin", "xyz", "hunter2":

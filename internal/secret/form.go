@@ -3,7 +3,7 @@ package secret
 import "strings"
 
 // wellFormed reports whether the tail of a token has the inner form its issuer gives it, where that is known and more than
-// an alphabet and a length. A form of which nothing more is known is well formed.
+// an alphabet and a length. A form that nothing more is known about is well formed.
 func wellFormed(literal, tail string) bool {
 	switch literal {
 	case "SG.":

@@ -6,7 +6,7 @@ import "strings"
 // so it is cut, changed or made up.
 //
 // Two issuers put a checksum at the end of their tokens (GitHub's and npm's CRC-32). It is not looked at: what the tests of
-// other people's programs hold are tokens drawn at random, and whoever is asked to mind them means those too.
+// other people's programs hold are tokens drawn at random, and anyone who is asked to mind them means those too.
 func malformed(token string) bool {
 	switch {
 	case strings.HasPrefix(token, "sk-ant-api03-"), strings.HasPrefix(token, "sk-ant-admin01-"):

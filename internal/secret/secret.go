@@ -3,12 +3,12 @@
 // It is deterministic, reads nothing but its argument and takes time linear in it. What it looks for is the table in
 // table.go, tokens with a fixed beginning, and the few shapes in shape.go that have none: key blocks, signed web tokens,
 // credentials in URLs, and values assigned to names that speak of secrets (assignment.go). It never says what the secret
-// is, only where it stands, and it must never be used to keep one.
+// is, only where it is, and it must never be used to keep one.
 package secret
 
 import "sort"
 
-// Marker stands where a secret was. It is never itself taken for a secret.
+// Marker is written where a secret was. It is never itself taken for a secret.
 const Marker = "[redacted]"
 
 // A Span is one secret in a text: the bytes from Start up to End, and what kind of secret it is.

@@ -2,7 +2,7 @@
 // address, a syslog server. Each place has its own position, kept in the home, so that one that fails holds up no other and misses
 // nothing. Sending never holds up a decision.
 //
-// What it must never do: count an entry as sent before whoever takes it has said so, or send what an archive has released as if it
+// What it must never do: count an entry as sent before the receiver has said so, or send what an archive has released as if it
 // were whole.
 //
 // Open ship.go, then target.go.

@@ -36,7 +36,7 @@ type Message struct {
 	Text []byte
 }
 
-// A Target takes messages. Send returns nil once whoever takes them has said that they are kept.
+// A Target takes messages. Send returns nil once the receiver has said that they are kept.
 type Target interface {
 	Name() string // without secrets
 	Format() Format
@@ -181,8 +181,8 @@ func (w *web) Send(ctx context.Context, batch []Message) error {
 }
 
 // syslog sends RFC 5424 messages, framed by octet counts (RFC 5425, RFC 6587), over one connection that is made when it is needed.
-// Syslog knows no acknowledgement, so a batch counts as kept when the server has not closed the connection upon it: whoever needs
-// more takes HTTPS or a file.
+// Syslog knows no acknowledgement, so a batch counts as kept when the server has not closed the connection upon it: those who
+// need more take HTTPS or a file.
 type syslog struct {
 	Config
 	address string

@@ -35,7 +35,7 @@ type Reader struct {
 	returned bool // the last line ended with CR, and an LF may follow that belongs to it
 }
 
-// NewReader reads events of at most that many bytes. What stands before the first that names itself goes on from the id after,
+// NewReader reads events of at most that many bytes. What comes before the first that names itself goes on from the id after,
 // which may be empty.
 func NewReader(in io.Reader, most int, after string) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, 16<<10), most: most, id: after}

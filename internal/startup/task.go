@@ -8,7 +8,7 @@ import (
 )
 
 // scheduled is a task of Windows. It is described by a file and not by the flags of schtasks: those make a task that only an
-// administrator may make (one for whoever logs in), that is not started on battery, and that is ended after three days.
+// administrator may make (one for any user who logs in), that is not started on battery, and that is ended after three days.
 func scheduled(user User, p Program) Service {
 	base := user.Getenv("LOCALAPPDATA")
 	if base == "" {

@@ -31,7 +31,7 @@ type Port interface {
 	Log               // what reads
 	archive.Recording // what replays, exports and archives, with what decisions were made from
 
-	// CheckStanding calls visit for everything that stands beside the log and is not as Interlock wrote it. It takes Options.Sealer.
+	// CheckStanding calls visit for everything kept beside the log and is not as Interlock wrote it. It takes Options.Sealer.
 	CheckStanding(ctx context.Context, visit func(*ledger.Tampered) error) error
 }
 
@@ -72,7 +72,7 @@ type Store struct {
 	Port
 	Archiving Archiving // nil where there is none: in a backend that can't, and in a store opened for reading
 	Mending   Mending   // likewise
-	Checking  Checking  // nil in a backend that can't; whoever uses it does without then
+	Checking  Checking  // nil in a backend that can't; its users do without then
 }
 
 // Need answers with an error that names the first of some parts that the store does not have.

@@ -28,7 +28,7 @@ func Digest(domain string, v any) (interlock.Digest, error) {
 
 // DigestBytes is [Digest] over bytes that are canonical already.
 func DigestBytes(domain string, canonical []byte) interlock.Digest {
-	var room [64]byte // a domain fits; the text is hashed where it stands, because rulesets are long
+	var room [64]byte // a domain fits; the text is hashed where it is, because rulesets are long
 	h := sha256.New()
 	h.Write(append(append(room[:0], domain...), '\n')) // a hash takes everything
 	h.Write(canonical)

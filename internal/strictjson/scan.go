@@ -248,7 +248,7 @@ func explain(err error) error {
 	var semantic *json.SemanticError
 	switch {
 	case errors.As(err, &refused):
-		if refused.Field == "" && errors.As(err, &semantic) { // a value's own refusal does not know where it stands
+		if refused.Field == "" && errors.As(err, &semantic) { // a value's own refusal does not know where it is
 			return interlock.Errorf(refused.Code, pointer(semantic.JSONPointer), "%s", refused.Message)
 		}
 		return refused
@@ -275,7 +275,7 @@ func explain(err error) error {
 	return interlock.Errorf(interlock.CodeInternal, "", "the value can't be converted to or from JSON")
 }
 
-// mismatch says what stands where and what should.
+// mismatch says what is found where, and what should be.
 func mismatch(e *json.SemanticError) string {
 	if e.Err != nil && strings.HasPrefix(e.Err.Error(), "unknown ") && e.GoType != nil {
 		return fmt.Sprintf("%.200s", e.Err.Error()) // a closed enumeration's own refusal names what it accepts

@@ -66,7 +66,7 @@ func DecodeLimited(data []byte, into any, limits Limits) error {
 // Duplicates and foreign case are refused all the same.
 func DecodeLenient(data []byte, into any) error { return decode(data, into, Limits{}, true) }
 
-// DecodeTrusted is [Decode] for JSON that stands in the program itself and was checked when it was put there. It spares
+// DecodeTrusted is [Decode] for JSON that is in the program itself and was checked when it was put there. It spares
 // the pass that bounds and compares names; duplicates and unknown members are refused all the same.
 func DecodeTrusted(data []byte, into any) error { return unmarshal(data, into, false) }
 
@@ -84,7 +84,7 @@ func decode(data []byte, into any, limits Limits, lenient bool) error {
 	return unmarshal(data, into, lenient)
 }
 
-// plainString reports whether data is a string of printable ASCII within the limits, which stands for itself.
+// plainString reports whether data is a string of printable ASCII within the limits, which means itself.
 func plainString(data []byte, limits Limits) bool {
 	if len(data) < 2 || len(data) > limits.Bytes || len(data)-2 > limits.String || data[0] != '"' || data[len(data)-1] != '"' {
 		return false

@@ -2,7 +2,7 @@
 //
 // It reads the part of YAML that means one thing to everybody: one document of mappings with text keys, sequences, text,
 // whole numbers, decimal fractions, true, false and null. Anchors, aliases, merge keys, tags, several documents and
-// numbers in other bases are refused, so that what stands in the file is what is meant and no small file grows large. The
+// numbers in other bases are refused, so that what is in the file is what is meant and no small file grows large. The
 // result becomes JSON and is decoded by package strictjson: there is one strict reader, and unknown or doubled names are
 // refused by it.
 //
@@ -110,7 +110,7 @@ func (d *Document) Decode(into any) error {
 	return nil
 }
 
-// DecodeTrusted is Decode for a document that stands in the program itself.
+// DecodeTrusted is Decode for a document that is in the program itself.
 func (d *Document) DecodeTrusted(into any) error {
 	if err := strictjson.DecodeTrusted(d.json, into); err != nil {
 		return d.locate(err)
@@ -118,7 +118,7 @@ func (d *Document) DecodeTrusted(into any) error {
 	return nil
 }
 
-// Errorf returns an error about the value at a JSON pointer, led by where it stands.
+// Errorf returns an error about the value at a JSON pointer, led by where it is.
 func (d *Document) Errorf(pointer, format string, args ...any) *interlock.Error {
 	at, found := d.positions[pointer]
 	for up := pointer; !found && up != ""; at, found = d.positions[up] {
@@ -127,7 +127,7 @@ func (d *Document) Errorf(pointer, format string, args ...any) *interlock.Error 
 	return d.at(at, pointer, format, args...)
 }
 
-// at composes "file:line:column: field: message"; the field stands in the message because the position comes first.
+// at composes "file:line:column: field: message"; the field is in the message because the position comes first.
 func (d *Document) at(at position, pointer, format string, args ...any) *interlock.Error {
 	where := d.file
 	if at.line > 0 {

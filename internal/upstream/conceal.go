@@ -14,7 +14,7 @@ import (
 // errLost is what a lost error is.
 var errLost = io.ErrUnexpectedEOF
 
-// shortestConcealed is the length in bytes below which a secret is not looked for in messages: so short a text stands in many
+// shortestConcealed is the length in bytes below which a secret is not looked for in messages: so short a text is in many
 // an innocent one. The accepted risk is that such a secret can be repeated by its server.
 const shortestConcealed = 6
 

@@ -76,7 +76,7 @@ func sameID(a, b json.RawMessage) bool {
 	return len(a) > 0 && bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
 }
 
-// A binding says that an argument of a tool is repeated in a header, so that what stands between can route by it.
+// A binding says that an argument of a tool is repeated in a header, so that what is in between can route by it.
 type binding struct {
 	path   []string
 	header string

@@ -67,7 +67,7 @@ func (l *httpLink) Send(ctx context.Context, message []byte) error {
 	if !e.IsRequest() {
 		return l.exchange(ctx, e, message, func() {})
 	}
-	result := make(chan error, 1) // of handing it over; what comes later is told to whoever receives
+	result := make(chan error, 1) // of handing it over; what comes later is told to the receiver
 	first := func(err error) {
 		select {
 		case result <- err:
@@ -92,7 +92,7 @@ func (l *httpLink) spawn(f func()) bool {
 }
 
 // exchange posts a message and takes what comes back. For a request it calls written as soon as the message may have arrived;
-// whatever happens then is told to whoever receives, and before then it is the error.
+// whatever happens then is told to the receiver, and before then it is the error.
 func (l *httpLink) exchange(ctx context.Context, e *envelope, message []byte, written func()) error {
 	caller := ctx
 	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))

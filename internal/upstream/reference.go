@@ -69,7 +69,7 @@ func checkReference(field, value string) error {
 	return nil
 }
 
-// Secret follows a reference to a secret that is no server's; field names where it stands, for errors.
+// Secret follows a reference to a secret that is no server's; field names where it is, for errors.
 func Secret(getenv func(string) string, field, value string) (notice.Secret, error) {
 	if _, _, is := asReference(value); !is {
 		return "", interlock.Errorf(interlock.CodeInvalid, field, "must be a reference: env:NAME, file:PATH, keyring:SERVICE/ACCOUNT or credential:NAME")

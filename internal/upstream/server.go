@@ -154,7 +154,7 @@ func (s *Server) Trouble() string {
 	return s.last
 }
 
-// Close lets go of connections that are kept for reuse. Links are closed by whoever dialed them.
+// Close lets go of connections that are kept for reuse. Links are closed by the caller that dialed them.
 func (s *Server) Close() error {
 	if s.client != nil {
 		s.client.CloseIdleConnections()

@@ -25,8 +25,8 @@ type stdioLink struct {
 	conceal concealer
 	since   time.Time
 
-	writing chan []byte // holds the buffer of whoever may write
-	until   time.Time   // the deadline that stands for writes; of whoever may write
+	writing chan []byte // holds the buffer of the one that may write
+	until   time.Time   // the deadline in force for writes; of the one that may write
 
 	answered atomic.Bool // it has said something
 	broken   atomic.Bool // half a message was written; nothing can follow

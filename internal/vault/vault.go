@@ -1,4 +1,4 @@
-// Package vault seals what may not lie about as it stands, for whoever holds a key of its own: the inputs of decisions that hold
+// Package vault seals what may not lie about as it is, for the holder of a key of its own: the inputs of decisions that hold
 // secrets. Sealing needs the public half only.
 //
 // It is age's format, so that what is sealed can be opened with `age --decrypt` as well.

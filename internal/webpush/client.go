@@ -145,7 +145,7 @@ func (c *client) send(ctx context.Context, t target, plain []byte, topic string,
 	return nil
 }
 
-// unreached says why a push service was not reached, without its address, which whoever knows it could send to.
+// unreached says why a push service was not reached, without its address, which anyone who knows it could send to.
 func unreached(err error) error {
 	var certificate *tls.CertificateVerificationError
 	var unknown *net.DNSError

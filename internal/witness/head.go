@@ -15,7 +15,7 @@ type Head struct {
 	Root   [32]byte
 }
 
-// ParseHead reads the first three lines of a checkpoint. It looks at no signature: whoever calls it has had one checked, or goes by
+// ParseHead reads the first three lines of a checkpoint. It looks at no signature: the caller has had one checked, or goes by
 // a proof.
 func ParseHead(checkpoint []byte) (Head, bool) {
 	lines := bytes.SplitN(checkpoint, []byte("\n"), 4)
@@ -30,7 +30,7 @@ func ParseHead(checkpoint []byte) (Head, bool) {
 	return Head{Origin: string(lines[0]), Size: size, Root: [32]byte(root)}, true
 }
 
-// Agrees reports whether a proof shows that two heads are of one log, of which one is a beginning of the other (RFC 6962, 2.1.2).
+// Agrees reports whether a proof shows that two heads are of one log, one being a beginning of the other (RFC 6962, 2.1.2).
 func (h Head) Agrees(with Head, proof [][32]byte) bool {
 	older, newer := h, with
 	if older.Size > newer.Size {
@@ -47,7 +47,7 @@ func (h Head) Agrees(with Head, proof [][32]byte) bool {
 
 // consistent follows the path of the older log's last entry up through both trees, as RFC 9162 says in 2.1.4.2.
 func consistent(older, newer Head, proof [][32]byte) bool {
-	if older.Size&(older.Size-1) == 0 { // its tree is whole, and stands in the newer one as it is
+	if older.Size&(older.Size-1) == 0 { // its tree is whole, and is in the newer one as it is
 		proof = append([][32]byte{older.Root}, proof...)
 	}
 	if len(proof) == 0 {

@@ -44,7 +44,7 @@ type Message struct {
 	} `json:"error,omitempty"`
 }
 
-// find returns the program. Its absence is a failure of whoever needs it: a console nobody drove is not tested.
+// find returns the program. Its absence is a failure of the caller that needs it: a console nobody drove is not tested.
 func find() (string, error) {
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
 	if named := os.Getenv("CHROMIUM"); named != "" {

@@ -1,7 +1,7 @@
 // Package product builds Interlock's programs once for all tests that run them from outside, as `make build` does.
 //
 // go test answers from its cache as long as the test binary, the variables that the test read and the files that it opened are as
-// they were; of a program that a test builds in a process of its own it knows nothing. So whoever asks for the programs opens
+// they were; of a program that a test builds in a process of its own it knows nothing. So a test that asks for the programs opens
 // here, inside the running test, every file that they are built from and the programs themselves.
 package product
 

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// asked is how Interlock asks for a word: whoever reads the screen finds it there, and nowhere before.
+// asked is how Interlock asks for a word: the reader of the screen finds it there, and nowhere before.
 var asked = regexp.MustCompile(`to go on, type ([a-z0-9]{4}-[a-z0-9]{4}) and Enter: $`)
 
 // Run runs a command at a terminal of its own, as the leader of a session, and types back the word it shows. Its standard streams stay

@@ -25,7 +25,7 @@ type blockList struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// Run lists what stands.
+// Run lists what is in force.
 func (c *blockList) Run(p *cli.Program) error {
 	backend, err := p.Open()
 	if err != nil {

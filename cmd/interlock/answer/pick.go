@@ -59,7 +59,7 @@ func pickTable(waiting []interlock.ApprovalRequest) *cli.Table {
 	return t
 }
 
-// choose asks until a number is given that stands in the list. Anything but a number leaves.
+// choose asks until a number is given that is in the list. Anything but a number leaves.
 func choose(in io.Reader, out io.Writer, verb string, waiting []interlock.ApprovalRequest) (string, error) {
 	lines := bufio.NewScanner(&byteByByte{in})
 	for {
@@ -79,7 +79,7 @@ func choose(in io.Reader, out io.Writer, verb string, waiting []interlock.Approv
 	}
 }
 
-// byteByByte reads no further than it must: what is typed after the answer is for whoever asks next.
+// byteByByte reads no further than it must: what is typed after the answer is for the next one to ask.
 type byteByByte struct{ in io.Reader }
 
 func (b *byteByByte) Read(p []byte) (int, error) {

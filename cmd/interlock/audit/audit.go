@@ -248,7 +248,7 @@ func (c *auditVerifyCommand) Run(p *cli.Program) error {
 	return err
 }
 
-// besides is what came of looking at what stands beside the log.
+// besides is what came of looking at what is kept beside the log.
 type besides struct {
 	Checked bool     `json:"standing_checked"` // it takes the log's private key, which an auditor need not have
 	Wrong   []string `json:"standing_wrong,omitempty"`
@@ -259,7 +259,7 @@ type besides struct {
 // maxWrong bounds how many differences are printed.
 const maxWrong = 100
 
-// besideCopy holds what stands beside the log against its proofs, where the log's private key is at hand.
+// besideCopy holds what is kept beside the log against its proofs, where the log's private key is at hand.
 func besideCopy(p *cli.Program, inputs *inputsCheck) (b besides, err error) {
 	c, err := p.Settings()
 	if err != nil {

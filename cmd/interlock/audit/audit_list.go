@@ -58,7 +58,7 @@ func auditRow(e interlock.Entry, at time.Time) eventRow {
 	return l
 }
 
-// printEvent shows one event to a reader: a decision as whoever answers requests sees it, anything else by its members.
+// printEvent shows one event to a reader: a decision as the person who answers requests sees it, anything else by its members.
 func printEvent(s *cli.Screen, e interlock.Entry, at time.Time) error {
 	event, err := auditlog.ParseEvent(e.Body)
 	if err != nil {

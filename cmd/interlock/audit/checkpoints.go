@@ -64,7 +64,7 @@ func ForwardCheckpoints(ctx context.Context, log headedLog, targets []checkpoint
 		f.sent[n] = -1
 	}
 	err := core.Follow(ctx, log, ledger.Watch{Within: every}, func(ctx context.Context) error {
-		for !f.forward(ctx) { // whoever failed is tried again, with whatever is newest then
+		for !f.forward(ctx) { // a target that failed is tried again, with whatever is newest then
 			select {
 			case <-ctx.Done():
 				return nil

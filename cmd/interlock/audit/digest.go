@@ -112,7 +112,7 @@ func TellDigests(ctx context.Context, backend *embedded.Backend, logger *slog.Lo
 }
 
 // tellDigest tells the digest of the day that ended at the newest time of day that the settings name, if nobody has been told yet: the
-// alert by which it is told stands in the log, whichever process wrote it.
+// alert by which it is told is in the log, whichever process wrote it.
 func tellDigest(ctx context.Context, backend *embedded.Backend, at string, now time.Time) error {
 	due, err := dueAt(at, now)
 	if err != nil {

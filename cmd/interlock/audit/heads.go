@@ -40,8 +40,8 @@ func NewsOf(ctx context.Context, backend *embedded.Backend, checkpoint []byte, h
 // AlertHistories is the kind of alert about a log that does not go on from what was seen of it.
 const AlertHistories = "two-histories"
 
-// SaysDisagreement says in an answer, to whoever reads it, that the log does not go on from what the harness has seen of it. The
-// first time it is an alert as well, and both heads are kept. The answer stands: what it was decided from is what there is.
+// SaysDisagreement says in an answer, to its reader, that the log does not go on from what the harness has seen of it. The
+// first time it is an alert as well, and both heads are kept. The answer holds: what it was decided from is what there is.
 func SaysDisagreement(ctx context.Context, p *cli.Program, backend *embedded.Backend, call hook.Call, out hook.Output,
 	news *witness.News) hook.Output {
 	if _, _, yes := news.Contradicted(); !yes || len(news.Checkpoint) == 0 {

@@ -165,7 +165,7 @@ func (l *past) rulesText(p *cli.Program, want interlock.Digest) (text []byte, er
 	return nil, err
 }
 
-// elsewhere says where the event that a name stands for went, if it is archived.
+// elsewhere says where the event that a name means went, if it is archived.
 func (l *past) elsewhere(p *cli.Program, name string) error {
 	if l.Archived == 0 {
 		return nil

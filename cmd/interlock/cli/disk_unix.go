@@ -9,7 +9,7 @@ import (
 	"interlock/internal/console"
 )
 
-// RoomOf is how much room the disk has that a directory is on, for whoever is not root.
+// RoomOf is how much room the disk has that a directory is on, for a user other than root.
 func RoomOf(dir string) (console.Space, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

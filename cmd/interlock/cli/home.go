@@ -152,7 +152,7 @@ func (p *Program) Person(backend *embedded.Backend, about string) error {
 	return refusal
 }
 
-// warn tells people on the channels, for a moment. What they don't hear now stands in the log.
+// warn tells people on the channels, for a moment. What they don't hear now is in the log.
 func (p *Program) warn(settings config.Config, message string) {
 	channels, err := embedded.Channels(settings)
 	if err != nil || channels == nil {

@@ -50,7 +50,7 @@ func ShowRows[T any](p *Program, asJSON bool, rows []T, none string, tabled func
 	return tabled(rows).Show(p)
 }
 
-// OldestFirst puts what stands in the order in which it was given.
+// OldestFirst puts what is in force in the order in which it was given.
 func OldestFirst[T any](standing []T, given func(T) (at time.Time, id string)) []T {
 	slices.SortFunc(standing, func(a, b T) int {
 		at, id := given(a)
@@ -128,7 +128,7 @@ func (t *Table) Styled(head string, as Style) {
 	}
 }
 
-// between is what stands between columns.
+// between is how wide the gap between columns is.
 const between = 2
 
 // shortest is what a column is cut to at most.

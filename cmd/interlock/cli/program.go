@@ -159,7 +159,7 @@ func (p *Program) InForce(settings config.Config) (config.Config, error) {
 	return backend.Settings, nil
 }
 
-// OpenStanding is open with what refs name of what stands now, and the operators. The caller closes the backend.
+// OpenStanding is open with what refs name of what is in force now, and the operators. The caller closes the backend.
 func (p *Program) OpenStanding(refs ...ledger.Ref) (*embedded.Backend, ledger.Standing, error) {
 	backend, err := p.Open()
 	if err != nil {
@@ -173,7 +173,7 @@ func (p *Program) OpenStanding(refs ...ledger.Ref) (*embedded.Backend, ledger.St
 	return backend, standing, nil
 }
 
-// Standing is what refs name of what stands now, and the operators: whose a key is can only be told by looking at all of them.
+// Standing is what refs name of what is in force now, and the operators: only a look at all of them tells whose a key is.
 func (p *Program) Standing(backend *embedded.Backend, refs ...ledger.Ref) (ledger.Standing, error) {
 	standing, err := backend.Ground(p.Ctx, refs...)
 	if err == nil {

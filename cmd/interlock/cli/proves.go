@@ -10,7 +10,7 @@ import (
 )
 
 // Proves returns what a key lacks to prove that a person signs, and refuses one that lacks too much for this home. A key in an SSH agent
-// may sign without asking anybody, so whoever uses it types a word back at the terminal.
+// may sign without asking anybody, so the person who uses it types a word back at the terminal.
 func (p *Program) Proves(backend *embedded.Backend, signer *identity.Signer) (weak string, err error) {
 	weak = signer.Weak()
 	if weak == "" {

@@ -142,7 +142,7 @@ type judgeRulesLint struct {
 	JSON    bool   `name:"json" help:"Print one JSON object."`
 }
 
-// aroundTokens is roughly what stands around ground rules and question: the role, the form of the answer, and the answer.
+// aroundTokens is roughly what comes around ground rules and question: the role, the form of the answer, and the answer.
 const aroundTokens = 1000
 
 // Help is what `interlock judge rules lint --help` adds.
@@ -295,7 +295,7 @@ func (c *judgeOwed) read(p *cli.Program) (owed []ledger.OwedBody, back []audit.T
 	}
 	for _, row := range rows {
 		if o, is := row.Value.(ledger.OwedBody); is {
-			o.Payload, o.Impacts = "", nil // what the action was stands in its decision
+			o.Payload, o.Impacts = "", nil // its decision says what the action was
 			owed = append(owed, o)
 		}
 	}

@@ -137,7 +137,7 @@ func rank(at problemAt) int {
 	return 2
 }
 
-// ruleLine finds the line on which a rule's id stands in the user's files.
+// ruleLine finds the line on which a rule's id is in the user's files.
 func ruleLine(documents map[string][]byte, id string) (file string, line int) {
 	stands := regexp.MustCompile(`^[\s{-]*["']?id["']?\s*:\s*["']?` + regexp.QuoteMeta(id) + `["']?\s*(,.*|#.*|\}.*)?$`)
 	for _, name := range slices.Sorted(maps.Keys(documents)) {

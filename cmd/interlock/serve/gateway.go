@@ -145,7 +145,7 @@ func withoutToken(p *cli.Program, backend *embedded.Backend, agent string) error
 	return nil
 }
 
-// servers are the servers this gateway stands before: the one of the command line, or those of the settings.
+// servers are the servers this gateway is in front of: the one of the command line, or those of the settings.
 func (c *GatewayCommand) servers(p *cli.Program, settings config.Config) ([]mcpgateway.Server, error) {
 	options := upstream.Options{Getenv: p.Getenv, Log: upstreamLog(gatewayLogger(p))}
 	if len(c.Command) == 0 {
@@ -175,7 +175,7 @@ func (c *GatewayCommand) servers(p *cli.Program, settings config.Config) ([]mcpg
 		name = serverName(c.Command)
 	}
 	command := c.Command[0]
-	if strings.ContainsRune(command, filepath.Separator) { // as it stands here, whatever directory it is started in
+	if strings.ContainsRune(command, filepath.Separator) { // as it is found from here, whatever directory it is started in
 		absolute, err := filepath.Abs(command)
 		if err != nil {
 			return nil, cli.Usage(interlock.Errorf(interlock.CodeInvalid, "CMD", "can't be found: %s", err))
@@ -227,8 +227,8 @@ func newGateway(p *cli.Program, settings config.Config, backend *embedded.Backen
 	return mcpgateway.New(c)
 }
 
-// firstUse says whose tools are trusted when they are first seen: if the settings don't say, those of programs, which whoever
-// starts this one has named.
+// firstUse says whose tools are trusted when they are first seen: if the settings don't say, those of programs, which the person
+// who starts this one has named.
 func firstUse(settings config.Config, servers []mcpgateway.Server) func(server string) bool {
 	programs := map[string]bool{}
 	for _, server := range servers {
@@ -382,7 +382,7 @@ func isCanary(server mcpgateway.Server) bool {
 }
 
 // canaryPins keep the canary out of the pins: nobody has to look at it and nobody may approve it. What was never examined may be
-// neither seen nor called, so the canary is in quarantine whoever asks, and operators are not told of it each time.
+// neither seen nor called, so the canary is in quarantine no matter who asks, and operators are not told of it each time.
 type canaryPins struct{ mcpgateway.Pins }
 
 func (p canaryPins) Examine(ctx context.Context, l pinning.Listing) ([]pinning.PinVerdict, error) {

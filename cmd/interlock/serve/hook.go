@@ -144,7 +144,7 @@ func hookExec(p *cli.Program) *hook.Exec {
 
 // judgeHook decides in process, on the embedded store.
 //
-// The backend is handed to opened once it has answered, for whoever waits to close it.
+// The backend is handed to opened once it has answered, for the caller, which waits to close it.
 func judgeHook(ctx context.Context, p *cli.Program, call hook.Call, environment hook.Environment,
 	opened chan<- *embedded.Backend) (hook.Output, witness.News) {
 	settings, err := p.Settings()
@@ -167,7 +167,7 @@ func judgeHook(ctx context.Context, p *cli.Program, call hook.Call, environment 
 	held := audit.HeldHeads(p, call.Agent, backend.Key.Origin())
 	out, newest := hook.Decide(ctx, call, environment, hookBackend{backend}, cli.Redacted, cli.Shown)
 	if call.Impostor {
-		// The decision stands whether or not this can be written: it is none of the other's.
+		// The decision holds whether or not this can be written: it is none of the other's.
 		_ = backend.Alarm(ctx, alertImpostor, call.Agent+": "+hook.ErrImpostor.Error()+"; it was not believed and the hook decided "+
 			"by itself. Look for the process that holds the socket; restart `interlock up` if it is older than the hook")
 	}
@@ -181,7 +181,7 @@ func judgeHook(ctx context.Context, p *cli.Program, call hook.Call, environment 
 // A hookBackend is a backend as the hook door uses it: on this machine, for the user who runs it.
 type hookBackend struct{ *embedded.Backend }
 
-// ProposeHanded decides one action of which the door knows whether it is handed over.
+// ProposeHanded decides one action that the door knows to be handed over or not.
 func (b hookBackend) ProposeHanded(ctx context.Context, h interlock.Handover, p interlock.Proposal) interlock.Answer {
 	return b.ProposeBy(ctx, admission.Way{Read: embedded.ReadScripts, Work: gitwork.Look, Handover: h}, p)
 }

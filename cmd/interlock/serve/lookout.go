@@ -33,7 +33,7 @@ const (
 )
 
 // A lookout looks, for as long as a server runs, whether everything that should call Interlock still does: registrations, programs,
-// the socket, and whether the log goes on from what hooks have seen of it. What is wrong stands in the console.
+// the socket, and whether the log goes on from what hooks have seen of it. What is wrong is shown in the console.
 type lookout struct {
 	program *cli.Program
 	backend *embedded.Backend
@@ -178,7 +178,7 @@ func (l *lookout) tell(ctx context.Context, message string) {
 	}
 }
 
-// others are the alerts that hooks have recorded in processes of their own lately, of which people have not been told.
+// others are the alerts that hooks have recorded in processes of their own lately, and that people have not been told of.
 func (l *lookout) others(ctx context.Context) (lately []string) {
 	entries, err := l.backend.Store.Entries(ctx, interlock.EventAlert, ledger.Before(-1, setup.MaxInstalled))
 	if err != nil {

@@ -270,7 +270,7 @@ func (c *conversation) look() (sighting, error) {
 	return seen, nil
 }
 
-// staleReport is how long after a report whoever still works would have reported again: Claude Code does each minute.
+// staleReport is how long after a report a harness still at work would have reported again: Claude Code does each minute.
 const staleReport = 24 * time.Hour
 
 // telemetry says of a registered harness whether it reports what it uses, and whether that arrives.

@@ -87,7 +87,7 @@ func installedLines(status harness.Status) []string {
 	return lines
 }
 
-// installed reads from the log what stands installed: the newest entry of each settings file. The index is that of the newest.
+// installed reads from the log what is installed: the newest entry of each settings file. The index is that of the newest.
 func installed(ctx context.Context, log interface {
 	Entries(ctx context.Context, kind interlock.EventType, span ledger.Span) ([]interlock.Entry, error)
 }) (standing []auditlog.InstalledRecord, newest int64, err error) {
@@ -114,7 +114,7 @@ func installed(ctx context.Context, log interface {
 }
 
 // compareInstalled holds an installation against what is there, in sessions that begin in some directories too. The files are read
-// only if something tells that they may have changed; moved says that they were, and that it stands all the same.
+// only if something tells that they may have changed; moved says that they were, and that it is in place all the same.
 func compareInstalled(p *cli.Program, r auditlog.InstalledRecord, dirs []string) (wrong []string, moved bool) {
 	h, known := harness.ByName(r.Harness)
 	if !known {
@@ -161,7 +161,7 @@ func placeOf(p *cli.Program, h harness.Harness, r auditlog.InstalledRecord) harn
 	return place
 }
 
-// compareSettings reads the settings of an installation anew.
+// compareSettings reads the settings of an installation again.
 func compareSettings(h harness.Harness, place harness.Place, r auditlog.InstalledRecord) (wrong []string) {
 	own, err := cli.OwnPath()
 	if err != nil {
@@ -195,8 +195,8 @@ func compareSettings(h harness.Harness, place harness.Place, r auditlog.Installe
 	return wrong
 }
 
-// LookAtInstalled compares everything that is installed, records what is found once, and returns it. What stands as before in files
-// that were written anew is recorded too, so that the next look is a cheap one.
+// LookAtInstalled compares everything that is installed, records what is found once, and returns it. What is as before in files
+// that were written again is recorded too, so that the next look is a cheap one.
 func LookAtInstalled(ctx context.Context, p *cli.Program, backend *embedded.Backend, dirs []string, again bool) ([]string, error) {
 	standing, newest, err := installed(ctx, backend.Store)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // apply carries a move out: what the gateway will need first, then how to undo it, then the client's own settings. If it is
-// cut short before the last, nothing has changed for the client, and running it again begins anew.
+// cut short before the last, nothing has changed for the client, and running it again starts from the beginning.
 func (m *gatewayMove) apply(move harness.Move, servers *movedServers) error {
 	record := MoveRecord{Version: 1, Client: m.client.Name, Path: move.Path, Base: move.Base, After: move.After,
 		Servers: digestOf(servers.plan.After), Names: servers.called}

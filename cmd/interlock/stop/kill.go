@@ -71,7 +71,7 @@ func (c *killNow) Run(p *cli.Program) error {
 
 // record has the log and the ledger say who stopped everything, and reports.
 func (c *killNow) record(p *cli.Program, mode ledger.KillMode) error {
-	backend, err := p.Open() // which records it as of whoever wrote the file, if nothing else does
+	backend, err := p.Open() // which records it as done by the one who wrote the file, if nothing else does
 	if err != nil {
 		return err
 	}
@@ -364,7 +364,7 @@ func (c *killDrill) record(p *cli.Program, backend *embedded.Backend, found []dr
 	return backend.Alarm(p.Ctx, "kill-drill", "a drill of the stop of everything: "+strings.Join(words, "; "))
 }
 
-// release lets everything go on by the order of whoever drills.
+// release lets everything go on by the order of the person who drills.
 func (c *killDrill) release(p *cli.Program, backend *embedded.Backend) error {
 	h, _, err := backend.Killed(p.Ctx)
 	if err != nil {

@@ -42,7 +42,7 @@ type phaseLine struct {
 	Cause   string      `json:"root_cause,omitempty"`
 	Loosens string      `json:"loosened_by,omitempty"`
 	Before  string      `json:"snapshot,omitempty"`
-	// what whoever is held may have left half done, and nobody has told the end of since
+	// what those that are held may have left half done, and nobody has told the end of since
 	Half    []auditlog.HalfDone `json:"half_done,omitempty"`
 	Instead string              `json:"instead,omitempty"` // the agent that stands in
 	For     string              `json:"for,omitempty"`     // whom this one stands in for

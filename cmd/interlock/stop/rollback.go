@@ -328,7 +328,7 @@ func (c *rollbackList) Run(p *cli.Program) error {
 	return s.Show()
 }
 
-// proposed names what a judge denied after it was let through and of which no rollback is under way.
+// proposed names what a judge denied after it was let through, where no rollback of it is under way.
 func (c *rollbackList) proposed(p *cli.Program, log *store.Store, begun []ledger.RollbackBody) error {
 	if c.Ended {
 		return nil

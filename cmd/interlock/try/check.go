@@ -179,7 +179,7 @@ func (c *CheckCommand) one(p *cli.Program, judge judgeFunc) error {
 	return nil
 }
 
-// Action reads the one input. A string kind takes the text as it stands; an object kind takes JSON.
+// Action reads the one input. A string kind takes the text as it is; an object kind takes JSON.
 func (c *CheckCommand) Action(p *cli.Program) (interlock.Action, error) {
 	if !interlock.Kind(c.Kind).Valid() {
 		return interlock.Action{}, cli.Usage(interlock.Errorf(interlock.CodeInvalid, "--kind", "%.40q is not known; name one of %v",

@@ -17,7 +17,7 @@ import (
 	"interlock/rules"
 )
 
-// maxSessions bounds the sessions that `check --jsonl` keeps apart. Whoever is over it is judged as if nothing had been before.
+// maxSessions bounds the sessions that `check --jsonl` keeps apart. A session over it is judged as if nothing had been before.
 const maxSessions = 1024
 
 // checkSessions is what the rows of --jsonl have told of the runs they belong to.

@@ -308,8 +308,8 @@ func namesHost(named, host string, port int) bool {
 	return name == host && want == port
 }
 
-// dryRun runs a command in a throw-away copy, without network, and records what it wrote for whoever decides about it. What
-// is asked about may be tried, because nothing of it stays and nothing leaves; what is denied may not.
+// dryRun runs a command in a throw-away copy, without network, and records what it wrote for the person who decides about it.
+// What is asked about may be tried, because nothing of it stays and nothing leaves; what is denied may not.
 func (c *ExecCommand) dryRun(p *cli.Program, backend *embedded.Backend, proposal interlock.Proposal, answer interlock.Answer,
 	spec boxed) error {
 	spec.Overlay, spec.Keep = true, false
@@ -345,8 +345,8 @@ func try(p *cli.Program, backend *embedded.Backend, proposal interlock.Proposal,
 			Exit: result.Exit, Stopped: result.Stopped, Effects: result.Effects, Partial: result.Partial})
 }
 
-// tryOnce makes the dry run that a rule wants before anybody says yes, if this request has none. Only whoever decides is shown
-// what came of it: to whoever asks, what the command prints may be just what it is not to have.
+// tryOnce makes the dry run that a rule wants before anybody says yes, if this request has none. Only the person who decides is
+// shown what came of it: to the one who asks, what the command prints may be just what it is not to have.
 func (c *ExecCommand) tryOnce(p *cli.Program, backend *embedded.Backend, settings config.Config, proposal interlock.Proposal,
 	answer interlock.Answer, spec boxed) {
 	run, err := DryRunFor(p.Ctx, backend.Store, interlock.ApprovalRequest{ID: answer.Request, Action: answer.Action})

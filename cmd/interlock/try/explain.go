@@ -17,7 +17,7 @@ const lineWidth = 100
 // A page writes wrapped, indented text that no input can break out of.
 type page struct{ b strings.Builder }
 
-// line writes one paragraph; what is wrapped stands under the text behind lead.
+// line writes one paragraph; what is wrapped goes under the text behind lead.
 func (p *page) line(indent int, lead, text string) {
 	indent = min(indent, 24)
 	first := strings.Repeat(" ", indent) + lead

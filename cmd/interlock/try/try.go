@@ -26,7 +26,7 @@ func Supposed(settings config.Config, action interlock.Action, agent string) adm
 	return proposal
 }
 
-// ActionOf reads an action that somebody typed. A string kind takes the text as it stands; an object kind takes JSON.
+// ActionOf reads an action that somebody typed. A string kind takes the text as it is; an object kind takes JSON.
 func ActionOf(kind, dir string, input []byte) (interlock.Action, error) {
 	if interlock.Kind(kind).TakesObject() {
 		return admission.ParseAction(kind, bytes.TrimSpace(input), dir)

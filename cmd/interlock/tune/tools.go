@@ -187,8 +187,8 @@ func showPins(p *cli.Program, w io.Writer, backend *embedded.Backend, pins []int
 	return err
 }
 
-// showWhole prints the definition of a tool of which nothing differs, which showPins leaves out: whoever trusted
-// first use has not read it yet.
+// showWhole prints the definition of a tool where nothing differs, which showPins leaves out: the person who
+// trusted first use has not read it yet.
 func showWhole(p *cli.Program, w io.Writer, backend *embedded.Backend, pin interlock.Pin) error {
 	approved, seen, err := definitions(p, backend, pin)
 	if err != nil || pin.Tool == "" || len(pinning.Differences(approved, seen)) > 0 {

@@ -13,7 +13,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// An activity reads the log from where it was read to the last time, and keeps the profiles of whoever did something in it.
+// An activity reads the log from where it was read to the last time, and keeps the profiles of those who did something in it.
 type activity struct {
 	store core.Store
 	log   core.Log
@@ -163,7 +163,7 @@ func (a *activity) profile(ctx context.Context, name string) (*ledger.ProfileBod
 	return p, nil
 }
 
-// kindOf is what is known of the type of whoever a profile is of.
+// kindOf is what is known of the type of the agent that a profile is of.
 func (a *activity) kindOf(p *ledger.ProfileBody) *anomaly.Profile {
 	if of := a.names[kindName(p.Type)]; p.Type != "" && of != nil {
 		return &of.Profile
@@ -190,7 +190,7 @@ type factOf struct {
 	signal *interlock.Signal
 }
 
-// facts is what an entry of the log says of whoever acts. What can't be read says nothing: the log's own checks are for that.
+// facts is what an entry of the log says of those who act. What can't be read says nothing: the log's own checks are for that.
 func (a *activity) facts(ctx context.Context, e *interlock.Entry) ([]factOf, error) {
 	switch e.Type {
 	case interlock.EventDecision, interlock.EventBlock, interlock.EventReviewRequest:

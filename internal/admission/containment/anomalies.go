@@ -35,9 +35,9 @@ const (
 	tooOld      = time.Hour        // nobody is told of what is older than that: it is learned from
 )
 
-// LookForAnomalies reads what was recorded since the last look, scores whoever did something in it, tells people of what is unusual,
-// and tightens what the bands of the rules say. Where no tier is in force it does nothing. It takes no part in a decision. all has
-// everything written at the end, as a process that goes has to.
+// LookForAnomalies reads what was recorded since the last look, scores those who did something in it, tells people of what is
+// unusual, and tightens what the bands of the rules say. Where no tier is in force it does nothing. It takes no part in a
+// decision. all has everything written at the end, as a process that goes has to.
 func (a *Containment) LookForAnomalies(ctx context.Context, all bool) (alarms int, err error) {
 	if a.Config.Log == nil || a.Tier() < 1 || a.Active.Load().Rules.Watch().Off {
 		return 0, nil
@@ -73,7 +73,7 @@ func (a *Containment) LookForAnomalies(ctx context.Context, all bool) (alarms in
 	return alarms, err
 }
 
-// keepProfiles writes what is known. Where another process has looked at the same meanwhile, its word stands.
+// keepProfiles writes what is known. Where another process has looked at the same meanwhile, its word is kept.
 func (a *Containment) keepProfiles(ctx context.Context, w *watching) error {
 	now := a.Config.Now().UTC()
 	change := ledger.Change{Writes: w.activity.changed(now)}

@@ -169,8 +169,8 @@ func MayHeal(over []ledger.HoldBody, now time.Time) bool {
 	return slices.ContainsFunc(over, func(h ledger.HoldBody) bool { return !h.Heals.IsZero() && !now.Before(h.Heals) })
 }
 
-// HealDue has the system, and whoever was lost, go back to primary where a machine may do that: the backup has stood in for as
-// long as the rules say and nothing was refused it. It returns how much was recorded.
+// HealDue has the system, and the agent that was lost, go back to primary where a machine may do that: the backup has stood in
+// for as long as the rules say and nothing was refused it. It returns how much was recorded.
 func (a *Containment) HealDue(ctx context.Context, now time.Time) (recorded int, err error) {
 	if !a.Healing().Machine {
 		return 0, nil
@@ -243,7 +243,7 @@ func (m *HoldTransition) heal(name string, alive ledger.AliveBody) bool {
 		m.Moved(ledger.HoldBody{Scope: s.Scope, Key: s.Key, Cause: interlock.EventPhase, Why: why, Since: m.Now,
 			Hold: phase.Hold{Phase: phase.Primary, Trigger: phase.TriggerHealed}}, s.Phase, nil, why)
 	}
-	if _, still := m.Holds[lost]; still { // whoever was lost is not back; the backup goes on
+	if _, still := m.Holds[lost]; still { // the agent that was lost is not back; the backup goes on
 		h := m.Holds[name]
 		h.Heals = m.Now.Add(m.A.Healing().ReadOnly)
 		m.put(h)

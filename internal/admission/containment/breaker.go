@@ -11,7 +11,7 @@ import (
 	"interlock/internal/phase"
 )
 
-// trip opens a breaker, if it is not open already. From tier 2 on whoever it guards is in alternate as well.
+// trip opens a breaker, if it is not open already. From tier 2 on what it guards is in alternate as well.
 func (m *HoldTransition) trip(on, trigger, why string, order *interlock.Order) {
 	name := ledger.HoldName(ledger.HoldBreaker, on)
 	was := m.Holds[name]
@@ -155,7 +155,7 @@ func (a *Containment) Probed(ctx context.Context, r interlock.Requester, d inter
 }
 
 // probing reports whether a breaker over a requester waits for the end of the one action that it let run. What this process knows is
-// enough for that: whoever is told how an action ended has seen it begin.
+// enough for that: a process that is told how an action ended has seen it begin.
 func (a *Containment) probing(ctx context.Context, r interlock.Requester) (bool, error) {
 	on, err := a.Known(ctx, core.Key(ledger.Agent, r.Agent), core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.Agent)))
 	over := on.Holds()

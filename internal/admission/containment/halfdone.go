@@ -26,8 +26,8 @@ type unfinished struct {
 	err  error
 }
 
-// halfDone names in the record of a stricter phase what whoever it holds may have left half done. That it can't be read keeps nobody
-// from being held.
+// halfDone names in the record of a stricter phase what those it holds may have left half done. That it can't be read keeps
+// nobody from being held.
 func (m *HoldTransition) halfDone(h *ledger.HoldBody, record *auditlog.PhaseRecord) {
 	if m.A.Config.Unfinished == nil {
 		return

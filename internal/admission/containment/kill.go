@@ -59,7 +59,7 @@ func (a *Containment) Stopped(ctx context.Context) error {
 	return nil
 }
 
-// Killed is the stop that stands, if any: also one that an observer asks for, which has stopped nothing yet.
+// Killed is the stop that is recorded, if any: also one that an observer asks for, which has stopped nothing yet.
 func (a *Containment) Killed(ctx context.Context) (h ledger.HoldBody, any bool, err error) {
 	g, err := a.Rows(core.KillRef())(ctx, a.Config.Store.Recall)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *Containment) throw(h ledger.HoldBody, now time.Time) error {
 // settingReleased names the stop that was ended last, so that its file is known for what it is where it is still there.
 const settingReleased = "kill_released"
 
-// writeKill has the ledger say what the file says. A stop that stands and has come as far stays as it is.
+// writeKill has the ledger say what the file says. A stop that is recorded and has come as far stays as it is.
 func (a *Containment) writeKill(ctx context.Context, h ledger.HoldBody) (ledger.HoldBody, error) {
 	stands := h
 	_, err := a.CommitOn(ctx, false, a.Rows(core.KillRef(), core.Key(ledger.Setting, settingReleased)), func(
@@ -143,8 +143,8 @@ func (a *Containment) writeKill(ctx context.Context, h ledger.HoldBody) (ledger.
 // errReleased ends a commit of a stop that an admin's order has ended.
 var errReleased = errors.New("admission: this stop was ended")
 
-// BothKilled puts right what stands in one place only: the file without its row, as where somebody made it by hand, or the row without
-// its file. It tightens, so it needs nobody's word.
+// BothKilled puts right what is in one place only: the file without its row, as where somebody made it by hand, or the row
+// without its file. It tightens, so it needs nobody's word.
 func (a *Containment) BothKilled(ctx context.Context) error {
 	if a.Config.Kill == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 )
 
 // ProposeKill is an observer's wish to stop everything (MASO PA-2.6). It happens at once where a second observer wishes it too, or a person stops
-// everything; an admin declines it by ending it. If nobody answers within the time that is set, it happens: whoever would have to confirm
-// may be what is wrong. A time of 0 waits for nobody.
+// everything; an admin declines it by ending it. If nobody answers within the time that is set, it happens: those who would have
+// to confirm may be what is wrong. A time of 0 waits for nobody.
 func (a *Containment) ProposeKill(ctx context.Context, observer, why string) (ledger.HoldBody, error) {
 	stands, any, err := a.Killed(ctx)
 	now := a.Config.Now().UTC().Truncate(time.Microsecond)
@@ -49,9 +49,9 @@ func (a *Containment) ProposalDue(ctx context.Context, now time.Time) (recorded 
 // The bounds of what is kept when everything is stopped: a stop waits for nothing that grows.
 const maxEvidence = 1000
 
-// evidence adds to a change what stood when everything was stopped, for whoever looks into it (EC-ENV-24), and returns its digest: what is
-// held, what counted towards breakers, what waits, and the runs that were open. It is a blob of the log, which the event names, so that
-// nobody changes it unseen. Nothing is returned where it can't be gathered: stopping comes first.
+// evidence adds to a change what stood when everything was stopped, for those who look into it (EC-ENV-24), and returns its
+// digest: what is held, what counted towards breakers, what waits, and the runs that were open. It is a blob of the log, which
+// the event names, so that nobody changes it unseen. Nothing is returned where it can't be gathered: stopping comes first.
 func (a *Containment) evidence(ctx context.Context, change *ledger.Change, now time.Time) string {
 	s := auditlog.PaceSnapshot{Schema: auditlog.PaceSchema, On: ledger.KillName, At: now.UTC(), Holds: []ledger.HoldBody{},
 		Counts: []ledger.BreakerBody{}, Requests: []auditlog.PendingRequest{}, Last: []ledger.Act{}}

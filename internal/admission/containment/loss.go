@@ -12,8 +12,8 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// Lose does what an agent's type says is to be done when it does not answer: another stands in for it, what it was part of stands
-// still, or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called
+// Lose does what an agent's type says is to be done when it does not answer: another stands in for it, what it was part of is
+// halted, or the others go on and the log says so. within names orchestrations that were about to give it work. It may be called
 // again for the same loss. It names what it has tightened, if anything.
 func (a *Containment) Lose(ctx context.Context, agent, why string, within ...string) (tightened string, err error) {
 	rules := a.Active.Load().Rules

@@ -59,7 +59,7 @@ func (a *Containment) Remind(ctx context.Context, now time.Time) (told int, err 
 }
 
 // Oversee tells people of every open orchestration that has taken longer than it may: once, and before it has taken twice as long, where
-// somebody looks often enough. It is looked for by whoever serves, and by every decision that is made in a run.
+// somebody looks often enough. It is looked for by every process that serves, and by every decision that is made in a run.
 func (a *Containment) Oversee(ctx context.Context) (told int, err error) {
 	if len(a.Active.Load().Rules.Maso().Latency) == 0 {
 		return 0, nil

@@ -207,7 +207,7 @@ func (m *HoldTransition) Moved(h ledger.HoldBody, from phase.Phase, order *inter
 		m.halfDone(&h, &record)
 	}
 	if h.Phase == phase.Primary || h.Phase == "" {
-		if instead := m.Holds[h.Name()].Instead; instead != "" { // whoever stood in is done with that
+		if instead := m.Holds[h.Name()].Instead; instead != "" { // the agent that stood in is done with that
 			m.end(ledger.BackupName(instead))
 		}
 		m.end(h.Name())
@@ -268,7 +268,7 @@ func (m *HoldTransition) atWork(agent string) error {
 }
 
 // Done adds to the change what has moved: what stood before as a blob that each event names, the events, the holds, and the end
-// of what whoever was isolated had asked.
+// of what those who were isolated had asked.
 func (m *HoldTransition) Done(by interlock.Requester) error {
 	if m.err != nil || len(m.Moves) == 0 {
 		return m.err

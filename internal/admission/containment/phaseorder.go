@@ -100,8 +100,8 @@ func BeginTransition(c *core.PendingOrder, ctx context.Context, a *Containment) 
 	return m, a.OrderKept(c.Order)
 }
 
-// tightenPhase moves something to a stricter phase on an operator's word. Whoever answers requests may: a stop that was not needed
-// costs time, and one that came late costs more.
+// tightenPhase moves something to a stricter phase on an operator's word. Anyone who answers requests may: a stop that was not
+// needed costs time, and one that came late costs more.
 func (a *Containment) tightenPhase(ctx context.Context, c *core.PendingOrder) error {
 	d, err := parsePhase(c.Detail)
 	if err != nil {
@@ -234,8 +234,8 @@ func (a *Containment) tripBreaker(ctx context.Context, c *core.PendingOrder) err
 	return m.Done(interlock.Requester{Agent: c.Operator})
 }
 
-// resetBreaker half-opens an open breaker, and closes a half-open one under which enough went well; any other begins anew, such as where
-// nobody will ever hear how its one action ended.
+// resetBreaker half-opens an open breaker, and closes a half-open one under which enough went well; any other begins again, such
+// as where nobody will ever hear how its one action ended.
 func (a *Containment) resetBreaker(ctx context.Context, c *core.PendingOrder) error {
 	m, kept := BeginTransition(c, ctx, a)
 	b := m.Holds[ledger.HoldName(ledger.HoldBreaker, c.Subject)].Breaker

@@ -13,7 +13,7 @@ import (
 // written, and what commits remember of blobs refer to younger ones.
 const ArchiveAge = 72 * time.Hour
 
-// MayArchive refuses to archive what something that stands still needs.
+// MayArchive refuses to archive what something that is open still needs.
 func (a *Core) MayArchive(ctx context.Context, before time.Time) error {
 	if now := a.Config.Now(); before.After(now.Add(-ArchiveAge)) {
 		return interlock.Errorf(interlock.CodeInvalid, "--before", "entries younger than %.0f hours stay: calls that wait for "+

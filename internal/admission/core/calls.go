@@ -105,5 +105,5 @@ func Seen(events []string, event string) bool {
 	return false
 }
 
-// MaxTellings bounds how often an outcome is committed anew because what it ends has moved.
+// MaxTellings bounds how often an outcome is committed again because what it ends has moved.
 const MaxTellings = 5

@@ -54,7 +54,7 @@ func Binds(c interlock.Challenge, r interlock.Requester, standing ledger.Standin
 }
 
 // Verifying returns the verify challenge that pauses a requester: one that nobody has answered and that has not expired,
-// whichever process gave it. An agent that starts its own server could end that process; the pause stands in the ledger, with
+// whichever process gave it. An agent that starts its own server could end that process; the pause is in the ledger, with
 // what verifies its code and not the code (MCP-AQL 8.6.4). It does not keep a new execution from starting (8.8.3).
 func Verifying(standing ledger.Standing, r interlock.Requester, now time.Time) (pause interlock.Challenge, paused bool) {
 	for _, c := range standing.Challenges {
@@ -97,7 +97,7 @@ func (a *Core) Recode(c *interlock.Challenge, now time.Time) (code string, err e
 }
 
 // Tell takes a code to humans and records who took it, and who did not. The challenge holds whether or not anybody could be
-// told: an operator can always have a code issued anew, or lift a block.
+// told: an operator can always have a new code issued, or lift a block.
 func (a *Core) Tell(ctx context.Context, i Issued) []string {
 	c := i.Challenge
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
@@ -128,7 +128,7 @@ func (a *Core) Tell(ctx context.Context, i Issued) []string {
 			return change, a.Raise(&change, c.Requester, "code-undelivered",
 				"a code reached nobody; an operator can have one shown, or an admin can lift the block")
 		})
-	if err == nil { // whoever opens a challenge clears away those that are overdue, so that they don't pile up without a server
+	if err == nil { // opening a challenge clears away those that are overdue, so that they don't pile up without a server
 		_, err = a.Lapse(ctx, a.Config.Now().UTC())
 	}
 	if err != nil && a.Config.Alert != nil {

@@ -62,7 +62,7 @@ func stepAside(ctx context.Context, race int) bool {
 	}
 }
 
-// The names under which what is in force stands among the settings.
+// The names under which what is in force is kept among the settings.
 const (
 	SettingManifest = "manifest"
 	SettingRegistry = auditlog.SnapshotRegistry

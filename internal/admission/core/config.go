@@ -76,7 +76,7 @@ type Config struct {
 	// optional: who is asked whether an action that no gate denies breaks the ground rules; all but the first only where much
 	// depends on it. Without one nothing passes under a profile that wants a judge's Allow
 	Judges    []interlock.Judge
-	JudgeWhen JudgeWhen // of which actions, where the profile does not want it of all
+	JudgeWhen JudgeWhen // for which actions, where the profile does not want it for all
 	// how long an Allow of theirs is remembered for an equal action; 0: not at all. Their denials always are
 	JudgeWithin time.Duration
 	JudgeModels []JudgeModel // optional: which models they are, to tell where an agent reasons with one of them
@@ -85,7 +85,7 @@ type Config struct {
 	Grounds func(added string) (interlock.Digest, error)
 	// optional: what they may cost. Where there are any, a judge that does not say what it costs is not asked
 	JudgeBudgets []JudgeBudget
-	// optional: of which classes of action they are heard afterwards, or of a share only
+	// optional: for which classes of action they are heard afterwards, or for a share only
 	JudgeLater JudgeLater
 	// optional: the log, for finding what is unusual in it; without it nobody looks
 	Log Log
@@ -98,7 +98,7 @@ type Config struct {
 // Analyser returns what reads actions.
 func (a *Core) Analyser() *impact.Analyser { return a.Config.Analyser }
 
-// RulesUnordered is what stands in place of an event where nobody ordered the operator's rules that are in force.
+// RulesUnordered is what is written in place of an event where nobody ordered the operator's rules that are in force.
 const RulesUnordered = "nobody"
 
 // An Ordering says who ordered the operator's rules.
@@ -128,7 +128,7 @@ type Renewal struct {
 type Recorder struct {
 	Program  string // version of the program
 	Analyser string // names the code that analysed: equal names read an action alike
-	// seals what holds a secret, for whoever holds the key; nil: such inputs are not kept, and their decision can't be made again
+	// seals what holds a secret, for the holder of the key; nil: such inputs are not kept, and their decision can't be made again
 	Seal func(text []byte) ([]byte, error)
 	// the text of the ruleset in force, from which it can be made again; nil: it is not kept
 	Ruleset func(own map[string][]byte) ([]byte, error)
@@ -151,8 +151,8 @@ type Planner func(ctx context.Context, seed dataflow.Seed, size int64, rules *ru
 // A Hasher hashes what may not be recorded, under a key of its own that changes with time. It names the key.
 type Hasher func(value, seed string, at time.Time) (hash, key string, err error)
 
-// A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. Whoever uses it up does
-// not read the row first, so that many who do at once neither race nor decide again: the store takes it with the event, one
+// A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. An action that uses it up
+// does not read the row first, so that many that do at once neither race nor decide again: the store takes it with the event, one
 // commit after another, and says what it met where there is too little. That is no error of the decision but something to object.
 type Use struct {
 	ledger.Spend

@@ -20,14 +20,14 @@ func ReadEnded(o interlock.Order) []ledger.Ref {
 	return []ledger.Ref{Key(ledger.Order, o.Subject)}
 }
 
-// Taken reports whether an order with this id stands.
+// Taken reports whether an order with this id is recorded.
 func (c *PendingOrder) Taken() bool {
 	_, grants := c.Standing.Grants[c.ID]
 	_, silences := c.Standing.Suppressions[c.ID]
 	return grants || silences
 }
 
-// An Unproved order stands in the store and does not count, and nobody was told of it yet.
+// An Unproved order is in the store and does not count, and nobody was told of it yet.
 type Unproved struct {
 	error
 	Verb interlock.Verb
@@ -35,8 +35,8 @@ type Unproved struct {
 
 func (u Unproved) Unwrap() error { return u.error }
 
-// ProvenStanding returns the standing with the orders that count now for a requester's actions. The store is read by whoever can
-// write its file, so each is held again to all it was held to when it was given: who may give it, and when, each time; its
+// ProvenStanding returns the standing with the orders that count now for a requester's actions. The store is read by anyone who
+// can write its file, so each is held again to all it was held to when it was given: who may give it, and when, each time; its
 // signature once in a process.
 func (a *Core) ProvenStanding(standing ledger.Standing, r interlock.Requester,
 	now time.Time) (_ ledger.Standing, invalid error) {
@@ -60,7 +60,7 @@ func counting[T any](a *Core, standing ledger.Standing, orders map[string]T, now
 		return orders, nil
 	}
 	count = map[string]T{}
-	for id, order := range orders { // any order: each stands for itself, and of several defects one is told
+	for id, order := range orders { // any order: each is checked by itself, and of several defects one is told
 		given, concerns := as(order)
 		if !concerns || id != given.ID {
 			continue
@@ -75,7 +75,7 @@ func counting[T any](a *Core, standing ledger.Standing, orders map[string]T, now
 	return count, invalid
 }
 
-// prove checks an order that stands in the store. The signature itself is checked once in a process, by what it depends on.
+// prove checks an order that is in the store. The signature itself is checked once in a process, by what it depends on.
 // fresh says that it was checked just now.
 func (a *Core) prove(given quorum.Given, standing ledger.Standing, now time.Time) (fresh bool, err error) {
 	proof := strings.Join([]string{credentials(standing.Operators[given.Operator]), given.Method, given.Key, given.Signature,

@@ -28,7 +28,7 @@ const lookForOrder = 2 * time.Second
 
 // InForce is what decides from now on. Where the operator's rules have become others, or somebody has ordered them, it puts these
 // into force first, for everybody at once: they are declared in the log before anything is decided under them. Rules that can't be
-// used change nothing but that an alert stands in the log and is raised; those of before decide on.
+// used change nothing but that an alert is written to the log and raised; those of before decide on.
 func (a *Core) InForce(ctx context.Context) (*ActiveRules, error) {
 	have := a.Active.Load()
 	if a.Config.Renew == nil || a.Config.Renew().Number == have.number && !a.orderDue(have) {
@@ -102,7 +102,7 @@ func (a *Core) keepRules(ctx context.Context, cause error) error {
 	return a.Unread(ctx)
 }
 
-// lookWithin bounds how long whoever only wants to know the rules waits for them to be put into force.
+// lookWithin bounds how long a caller that only wants to know the rules waits for them to be put into force.
 const lookWithin = time.Second
 
 // Rules returns the ruleset in force.

@@ -133,7 +133,7 @@ func (a *Core) Extend(ctx context.Context, load LoadRows, g *DecisionRows, opera
 			return err
 		}
 		if ref := Key(row.Kind, row.Key); !slices.Contains(refs, ref) {
-			g.Reads = append(g.Reads, ref) // so that it is noticed when it stands under its mark no longer
+			g.Reads = append(g.Reads, ref) // so that it is noticed when it is no longer under its mark
 		}
 		wordOf(row.Value, operators)
 	}

@@ -46,7 +46,7 @@ func (a *Core) Revealed(inputs *auditlog.Inputs) bool {
 	return false
 }
 
-// Secretive reports whether a text holds what may not be stored as it stands.
+// Secretive reports whether a text holds what may not be stored as it is.
 func (a *Core) Secretive(text []byte) bool {
 	_, kinds := a.Config.Redact(string(text))
 	return len(kinds) > 0
@@ -68,7 +68,7 @@ func SameTargets(a, b []interlock.Impact) bool {
 	return true
 }
 
-// ReadSealed records an operator's order to read inputs that are kept sealed. Whoever opens them does so after it was carried
+// ReadSealed records an operator's order to read inputs that are kept sealed. They are opened after it was carried
 // out, and not before.
 func (a *Core) ReadSealed(_ context.Context, c *PendingOrder) error {
 	return a.Append(&c.Change, interlock.EventAccess, interlock.Requester{Agent: c.Operator}, "operator",

@@ -39,8 +39,8 @@ func (b *JudgeBudget) Key(agent, class string) string {
 	return ledger.UsageKey(parts...)
 }
 
-// JudgeLater says of which classes of action judges are heard afterwards, or of a share only. A class is a kind of impact and how
-// far it reaches, such as "write workspace". An action is of no class that is named here unless all that it does is.
+// JudgeLater says for which classes of action judges are heard afterwards, or for a share only. A class is a kind of impact and
+// how far it reaches, such as "write workspace". An action is of no class that is named here unless all that it does is.
 type JudgeLater struct {
 	After  []string       // judged after they were let through
 	Sample map[string]int // so many of a hundred are judged, 1 to 99
@@ -51,7 +51,7 @@ type JudgeLater struct {
 // A JudgeModel is which model a judge of the settings is.
 type JudgeModel struct{ Judge, Model string }
 
-// JudgeWhen says of which actions judges are heard where the profile does not want them heard of all.
+// JudgeWhen says for which actions judges are heard where the profile does not want them heard for all.
 type JudgeWhen string
 
 // When judges are heard. The zero value is that of changes.

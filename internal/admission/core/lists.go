@@ -88,7 +88,7 @@ const MostMore = 1000
 // More is how much of it is not shown, [MostMore] at most.
 func (l List[T]) More() int { return max(l.All-len(l.Rows), 0) }
 
-// Listed is a span of what stands of a kind, by its mark [ledger.All], in the mark's order. Without a limit it is walked whole.
+// Listed is a span of what there is of a kind, by its mark [ledger.All], in the mark's order. Without a limit it is walked whole.
 func Listed[T any](ctx context.Context, from Ledger, kind string, span ledger.Span) (list List[T], err error) {
 	return ListedUnder[T](ctx, from, Under(kind, ledger.All), span)
 }
@@ -137,7 +137,7 @@ func ListedUnder[T any](ctx context.Context, from Ledger, mark ledger.Ref, span 
 // PageRows is how many rows are read at once by what is whole by its meaning.
 const PageRows = 1000
 
-// Walk visits everything that stands of a kind, a page at a time, until visit has enough. It is for what is whole by its
+// Walk visits everything there is of a kind, a page at a time, until visit has enough. It is for what is whole by its
 // meaning.
 func Walk[T any](ctx context.Context, from Ledger, kind string, visit func(T) (more bool)) error {
 	for span := ledger.Every(PageRows); ; {

@@ -6,7 +6,7 @@ import (
 	"interlock"
 )
 
-// A Decided is one decision that this process has made, for whoever watches how it does.
+// A Decided is one decision that this process has made, for those who watch how it does.
 type Decided struct {
 	Door   string
 	Agent  string

@@ -18,7 +18,7 @@ import (
 // says of their verb, what they do is added to a change with its event, and that is committed if they were not carried out
 // before. What does not count changes nothing, is recorded as APPROVAL_REFUSED and comes back as an *interlock.Error.
 
-// A OrderHandler is what carrying out an order of one verb does. What it takes to count stands in [quorum.Verbs].
+// A OrderHandler is what carrying out an order of one verb does. What it takes to count is in [quorum.Verbs].
 type OrderHandler struct {
 	// reads names what the order is about, besides its operator; agents and challenges among it bring their operators along
 	Reads func(o interlock.Order) []ledger.Ref
@@ -35,7 +35,7 @@ type OrderHandler struct {
 // Carried is what came of an order.
 type Carried struct {
 	ledger.Receipt
-	Code      string               // of [interlock.VerbNewCode], for whoever gave the order and nobody else
+	Code      string               // of [interlock.VerbNewCode], for the operator who gave the order and nobody else
 	Expires   time.Time            // when it does
 	Candidate ledger.CandidateBody // of [interlock.VerbPromoteRules]: what was put into force
 
@@ -112,7 +112,7 @@ func (a *Core) carry(ctx context.Context, verb quorum.Verb, deed OrderHandler, c
 	if err := deed.Do(ctx, c); err != nil {
 		return err
 	}
-	if len(c.Steps) > 0 { // that it was begun stands before what it did, and that it ended behind
+	if len(c.Steps) > 0 { // that it was begun is written before what it did, and that it ended after it
 		c.Change.Events = slices.Concat(c.Steps[:1], c.Change.Events, c.Steps[1:])
 	}
 	c.Change.Writes = append(c.Change.Writes, c.Permitted...)
@@ -205,7 +205,7 @@ func (a *Core) orderGround(d OrderHandler, given quorum.Given) func(context.Cont
 	}
 }
 
-// ModuleRefs are what says how a target stands, where that is an agent.
+// ModuleRefs are what says in what state a target is, where that is an agent.
 func ModuleRefs(target string) []ledger.Ref {
 	name, is := strings.CutPrefix(target, string(ledger.HoldAgent)+":")
 	if !is || name == "" {

@@ -56,8 +56,8 @@ func heldAsRun(h *ledger.HoldBody, runs Names) bool {
 }
 
 // overRefs names the holds over a requester and what counts towards them, as far as the requester itself says who it is: by marks
-// that hold few rows each, however many agents are held. Whoever knows more runs that an action is part of names them the same
-// way.
+// that hold few rows each, however many agents are held. A caller that knows more runs that an action is part of names them the
+// same way.
 func (a *Core) overRefs(r interlock.Requester) []ledger.Ref {
 	refs := []ledger.Ref{Under(ledger.Hold, ledger.OverAll), Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.Agent))}
 	if r.Run != "" {
@@ -143,8 +143,8 @@ func ActOf(r interlock.Requester, analysis impact.Analysis) phase.Act {
 		})}
 }
 
-// SinceHeld leaves out the approvals that were given before a phase was what it is, or before a given time: whoever gave them did
-// not know of it.
+// SinceHeld leaves out the approvals that were given before a phase was what it is, or before a given time: those who gave them
+// did not know of it.
 func SinceHeld(approvals []interlock.ApprovalRequest, over []ledger.HoldBody, since time.Time) []interlock.ApprovalRequest {
 	for n := range over {
 		if over[n].Breaker == nil && over[n].Since.After(since) {

@@ -14,7 +14,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// Asked returns a request of this requester as it stands now, whatever has become of it: for the side that asked, which may
+// Asked returns a request of this requester as it is now, whatever has become of it: for the side that asked, which may
 // look as often as it likes. It changes and records nothing. A request whose time has passed is expired, recorded or not.
 // One of another requester is not found.
 func (a *Core) Asked(ctx context.Context, r interlock.Requester, id string) (interlock.ApprovalRequest, error) {

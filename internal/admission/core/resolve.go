@@ -16,7 +16,7 @@ func (a *Core) Requests(ctx context.Context, limit int) (List[interlock.Approval
 	return live, err
 }
 
-// Ground returns what refs name of what stands, as it is now, and the version of the ledger.
+// Ground returns what refs name of what is recorded, as it is now, and the version of the ledger.
 func (a *Core) Ground(ctx context.Context, refs ...ledger.Ref) (ledger.Standing, error) {
 	g, err := a.Rows(refs...)(ctx, a.Config.Store.Load)
 	return g.Standing, err

@@ -100,7 +100,7 @@ func Over(run interlock.Run, now time.Time) bool {
 }
 
 // Accountable is the human who answers for what an agent does, as its type says. Where no type does, and a tier is in force, it
-// is who answers for the agent, or else whoever it acts for.
+// is who answers for the agent, or else the one it acts for.
 func (e *Evaluator) Accountable(r interlock.Requester, standing ledger.Standing) string {
 	agent := AgentOf(r, standing)
 	if e.Rules.Typed() {
@@ -115,7 +115,7 @@ func (e *Evaluator) Accountable(r interlock.Requester, standing ledger.Standing)
 }
 
 // accounted has a record name the accountable human where a tier is in force (EC-L-3): besides what decisions and runs say of their agents'
-// types, whoever the record is about acts for, the operator who did it, or the owner of the home.
+// types, the one for whom the subject of the record acts, the operator who did it, or the owner of the home.
 func (a *Core) accounted(r interlock.Requester, role string, payload []byte) ([]byte, error) {
 	const member = `"accountable_human":`
 	if !a.watches() || len(payload) < 2 || bytes.HasPrefix(payload[1:], []byte(member)) {

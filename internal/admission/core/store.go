@@ -7,7 +7,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// Store is the durable truth under admission: events and what stands beside them, committed together or not at all.
+// Store is the durable truth under admission: events and what is kept beside them, committed together or not at all.
 //
 // Several processes may share one store. Commit is serialisable over all of them and durable on return: when it returns
 // nil, the events and everything the change spends or creates survive the loss of the process. When it returns an error
@@ -20,11 +20,11 @@ import (
 // revocation, an approval or an order of another process binds the next decision. Whatever does not end in such a Commit takes
 // Load. Pages and lists take Scan and Count, which read so much and no more.
 //
-// Watch tells whoever waits that some of what he names may have changed since Watch returned, in this process or in another, so that
-// nobody who waits has to look again and again. Signals that nobody has taken yet are one, and none is lost: who looks after each
-// signal sees everything. A store may tell too much, and what it can't be sure of it tells; it never tells too little. What this
-// process writes is told at once, what others write within the time he names, which a store that is notified itself need not take.
-// The channel is closed when ctx ends and when the store is closed.
+// Watch tells a waiting caller that some of what it names may have changed since Watch returned, in this process or in another,
+// so that nobody who waits has to look again and again. Signals that nobody has taken yet are one, and none is lost: who looks
+// after each signal sees everything. A store may tell too much, and what it can't be sure of it tells; it never tells too little.
+// What this process writes is told at once, what others write within the time it names, which a store that is notified itself
+// need not take. The channel is closed when ctx ends and when the store is closed.
 //
 // Note writes one row without an event, of a kind that permits nothing: what change makes of it as it is now (nil where there is
 // none), or nothing where that is nil. change may be asked twice, if others write the row meanwhile.

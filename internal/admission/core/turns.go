@@ -30,7 +30,7 @@ const (
 	maxLanes     = 4096    // agents remembered; beyond, those at whom nothing is under way are forgotten
 )
 
-// ErrManyCostly refuses an input of an agent of which too many wait already.
+// ErrManyCostly refuses an input of an agent that has too many waiting already.
 var ErrManyCostly = interlock.Errorf(interlock.CodeLimited, "",
 	"%d inputs of this agent that are long or costly to read are waiting already; send fewer at once", maxInWaiting)
 

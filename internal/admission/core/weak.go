@@ -18,7 +18,7 @@ const (
 	WeakKeysMayNot  = "they may not sign"
 )
 
-// SettingWeakKeys is where the order stands that is in force.
+// SettingWeakKeys is where the order is kept that is in force.
 const SettingWeakKeys = "weak_keys"
 
 // WeakKeysMaySign reports whether an order is in force that lets weak keys sign. It is proved again each time.

@@ -12,7 +12,7 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// The names under which it stands among the settings who ordered the operator's rules, and which were refused because nobody did.
+// The names under which the settings keep who ordered the operator's rules, and which were refused because nobody did.
 const (
 	settingOrdered = "rules_ordered"
 	settingRefused = "rules_refused"
@@ -68,8 +68,8 @@ func (a *Governance) adoptRules(ctx context.Context, c *core.PendingOrder) error
 	return a.ordersRules(c, now.Rules, documents)
 }
 
-// ordersRules adds to the change of an order about rules the event that says so, with the documents it is about: whoever starts later
-// holds the rules directory against them.
+// ordersRules adds to the change of an order about rules the event that says so, with the documents it is about: a process that
+// starts later holds the rules directory against them.
 func (a *Governance) ordersRules(c *core.PendingOrder, rules *ruleset.Ruleset, documents map[string]string) error {
 	digest, err := DocumentsDigest(documents)
 	if err != nil {

@@ -53,7 +53,7 @@ func everybody() []ledger.Ref {
 	return []ledger.Ref{core.Under(ledger.Operator, ledger.All), core.Key(ledger.Setting, core.SettingManifest)}
 }
 
-// module names how a target stands. Nothing where it is no agent.
+// module names the state that a target is in. Nothing where it is no agent.
 func module(standing *ledger.Standing, target string) (interlock.Digest, error) {
 	name, is := strings.CutPrefix(target, string(ledger.HoldAgent)+":")
 	if !is || name == "" {
@@ -107,7 +107,7 @@ func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTe
 	return r, a.seat(standing, &r, approval)
 }
 
-// seat gives a request its ballot, and says what whoever votes is shown.
+// seat gives a request its ballot, and says what those who vote are shown.
 func (a *Governance) seat(standing *ledger.Standing, r *interlock.ActionRequest, approval string) (err error) {
 	council := a.Council()
 	r.Expires = r.Created.Add(council.Timeout)
@@ -136,7 +136,7 @@ func boundAction(r interlock.ActionRequest) error {
 	return nil
 }
 
-// DisplayAction is what whoever votes on a request is shown, byte for byte.
+// DisplayAction is what those who vote on a request are shown, byte for byte.
 func DisplayAction(r interlock.ActionRequest) string {
 	var b strings.Builder
 	line := func(name, value string) {

@@ -65,7 +65,7 @@ func (a *Governance) reviewOf(c *core.PendingOrder, r *interlock.ActionRequest) 
 	return review, nil
 }
 
-// ratify takes note that the council stands by an override. What it has stopped is cleared by a request of its own.
+// ratify takes note that the council upholds an override. What it has stopped is cleared by a request of its own.
 func (a *Governance) ratify(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	return a.endReview(&c.Change, c.Standing, r, "ratified", c.Operator)
 }

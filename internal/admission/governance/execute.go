@@ -127,7 +127,7 @@ func (a *Governance) effect(ctx context.Context, c *core.PendingOrder, r *interl
 	return a.goes(&c.Change, r, interlock.ActionExecuted, "", "interlock", nil)
 }
 
-// effects are what Interlock does itself. All else is for whoever carries it out, who says how it ended.
+// effects are what Interlock does itself. All else is for the one who carries it out, who says how it ended.
 func effects() map[string]func(*Governance, context.Context, *core.PendingOrder, *interlock.ActionRequest) error {
 	return map[string]func(*Governance, context.Context, *core.PendingOrder, *interlock.ActionRequest) error{
 		quorum.ActQuarantine:      (*Governance).quarantineModule,

@@ -80,7 +80,7 @@ func GrantsOf(standing ledger.Standing, r interlock.Requester, digest interlock.
 	var own []interlock.Grant
 	for _, g := range standing.Grants {
 		mine := g.Agent == r.Agent && g.Principal == r.Principal
-		if g.Range != nil { // never by whoever the agent is, or acts for
+		if g.Range != nil { // never by the agent itself, or the one it acts for
 			mine = g.Range.Type == ruleset.TypeName(core.AgentOf(r, standing)) && g.Operator != r.Agent && g.Operator != r.Principal
 		}
 		if mine && g.InForce(now) && g.Holds(digest, r.Run) {

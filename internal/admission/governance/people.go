@@ -26,7 +26,7 @@ type OperatorTerms struct {
 	Passkey   string               `json:"remove_passkey,omitempty"` // its id, or [AllPasskeys]
 }
 
-// AllPasskeys stands in an order for every passkey of an operator. No passkey has it as its id.
+// AllPasskeys, in an order, means every passkey of an operator. No passkey has it as its id.
 const AllPasskeys = "*"
 
 // AgentTerms is the detail of an order that registers an agent. The hash of its token goes beside the order, bound by Token: the

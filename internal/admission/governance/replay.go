@@ -64,7 +64,7 @@ func replayRun(orders []interlock.Order) interlock.Requester {
 	return interlock.Requester{Agent: orders[0].Operator, Run: "replay:" + orders[0].ID}
 }
 
-// Tried records what an action did in a throw-away copy. It must name the decision on that action, and belong to whoever
+// Tried records what an action did in a throw-away copy. It must name the decision on that action, and belong to the one who
 // proposed it: what an approver is shown of a request was seen by the door that ran it, and by no one else's.
 func (a *Governance) Tried(ctx context.Context, r interlock.Requester, run interlock.DryRun) error {
 	entry, found, err := a.Config.Store.Entry(ctx, run.Event)
@@ -133,7 +133,7 @@ func (a *Governance) mend(ctx context.Context, c *core.PendingOrder) error {
 }
 
 // RedteamReported records what came of attacks that were put to the gates (MACE 9.2). Where something passed that must not,
-// people are told: no attack was carried out, and whoever finds the same one next may.
+// people are told: no attack was carried out, and the next one to find the same attack may carry it out.
 func (a *Governance) RedteamReported(ctx context.Context, record auditlog.RedteamRecord) error {
 	system := interlock.Requester{Agent: "interlock"}
 	var change ledger.Change

@@ -96,8 +96,8 @@ func (a *Governance) UpdateOperator(ctx context.Context, name string, change fun
 }
 
 // RegisterPasskey is UpdateOperator of one who gets a passkey, which nobody may have yet: one passkey is one person. allow says
-// whether the operator gets it at all, before anybody is told that it is taken; its operator, whoever else is registered meanwhile,
-// is looked at again.
+// whether the operator gets it at all, before anybody is told that it is taken; its operator, no matter who else is registered
+// meanwhile, is looked at again.
 func (a *Governance) RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey,
 	allow func(*interlock.OperatorRecord) error) error {
 	on := a.Rows(core.Key(ledger.Operator, name), core.Key(ledger.Setting, core.SettingRegistry)).Also(core.Under(ledger.Operator,

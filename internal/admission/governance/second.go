@@ -20,7 +20,7 @@ import (
 // From tier 2 on, what weakens how actions are classified takes people of two teams: one seconds it, by the digest of exactly that, and
 // another one then orders it.
 
-// settingSecond is the name under which the newest seconding stands.
+// settingSecond is the name under which the newest seconding is kept.
 const settingSecond = "seconded"
 
 // SecondFor is how long a seconding counts.
@@ -146,7 +146,7 @@ func SettingsDigest(detail, aside string) (interlock.Digest, error) {
 	return strictjson.Digest("interlock/settings/v1", map[string]string{"detail": detail, "aside": aside})
 }
 
-// RangeDigest names what a pre-approved range permits, whoever gives it and when.
+// RangeDigest names what a pre-approved range permits, no matter who gives it and when.
 func RangeDigest(g interlock.Grant) (interlock.Digest, error) {
 	days := int(g.Expires.Sub(g.Created) / (24 * time.Hour))
 	if g.Range == nil {

@@ -20,12 +20,12 @@ import (
 )
 
 // Settings come from a file that an agent may have got at, so in a home that somebody governs none of them makes anything weaker
-// than an admin has ordered. Which ones do is for whoever reads them to say, see package config; here is the order.
+// than an admin has ordered. Which ones do is for their reader to say, see package config; here is the order.
 
 // SettingsSubject is what an order about settings is about.
 const SettingsSubject = "this home's settings"
 
-// The names under which the order stands among the settings, and what was told of settings that have no effect.
+// The names under which the order is kept among the settings, and what was told of settings that have no effect.
 const (
 	settingOrder  = "settings_order"
 	settingWeaker = "settings_refused"
@@ -94,7 +94,7 @@ func DeparturesOf(detail, aside string) (map[string]json.RawMessage, error) {
 	return all, nil
 }
 
-// settingsOrder is an order about settings as it stands.
+// settingsOrder is an order about settings as it is kept.
 type settingsOrder struct {
 	Order interlock.Order `json:"order"`
 	Aside string          `json:"aside,omitempty"`
@@ -107,7 +107,7 @@ type SaidSettings struct{ Detail, Aside string }
 // firstOrder names the order of the first who governs, which nobody signed.
 const firstOrder = "ord_first"
 
-// rows are what stands of the settings that the first who governs was shown; none where they are the default.
+// rows are what is recorded of the settings that the first who governs was shown; none where they are the default.
 func (s SaidSettings) rows(operator interlock.OperatorRecord) ([]ledger.Row, error) {
 	if s.Detail == "" {
 		return nil, nil
@@ -165,7 +165,7 @@ func settingsOrderOf(text string) (order settingsOrder, err error) {
 	return order, err
 }
 
-// OrderedSettings is the order about a home's settings that stands.
+// OrderedSettings is the order about a home's settings that is in force.
 type OrderedSettings struct {
 	ID       string // empty: there is none
 	Operator string
@@ -180,7 +180,7 @@ type OrderedSettings struct {
 // Says reports whether it is an order with this detail.
 func (o OrderedSettings) Says(detail string) bool { return o.ID != "" && o.detail == detail }
 
-// ReadSettingsOrder returns the order about settings that stands. It is proved again each time.
+// ReadSettingsOrder returns the order about settings that is in force. It is proved again each time.
 func ReadSettingsOrder(ctx context.Context, load func(context.Context, ...ledger.Ref) ([]ledger.Row, int64, error),
 	verify quorum.Verifier, now time.Time) (OrderedSettings, error) {
 	rows, _, err := load(ctx, core.Key(ledger.Setting, settingOrder))
@@ -215,7 +215,7 @@ func ReadSettingsOrder(ctx context.Context, load func(context.Context, ...ledger
 	return found, err
 }
 
-// maxToldSettings bounds how many sets of settings are remembered of a day, of which people were told.
+// maxToldSettings bounds how many sets of settings that people were told of are remembered of a day.
 const maxToldSettings = 16
 
 // toldOf adds to what people were told on a day, which is all of it; known where they were. What a process recorded that reaches nobody

@@ -25,7 +25,7 @@ func findChallenge(c *core.PendingOrder) error {
 	return nil
 }
 
-// newCode gives a challenge a fresh code, in place of the one it had, on an operator's signed order. The code is for whoever
+// newCode gives a challenge a fresh code, in place of the one it had, on an operator's signed order. The code is for the one who
 // gave the order and for nobody else; it goes to no channel. The order must be younger than the code it replaces, and another
 // than the one that had that issued.
 func (a *Governance) newCode(_ context.Context, c *core.PendingOrder) (err error) {

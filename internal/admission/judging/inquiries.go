@@ -13,9 +13,9 @@ import (
 
 // The question about an action is a function of the action, its impacts and the settings, and one decision needs it three times: to find
 // what was said before, to find that nobody was heard, and to hold what was said against what the decision is about. So the process keeps
-// those that it made lately. What judges said is not kept here: that stands in the ledger, and is believed by its proof there.
+// those that it made lately. What judges said is not kept here: that is in the ledger, and is believed by its proof there.
 
-// The bounds of what is kept: what is longer is made anew each time.
+// The bounds of what is kept: what is longer is made again each time.
 const (
 	keptInquiries = 1024
 	keptPayload   = 4 << 10 // bytes

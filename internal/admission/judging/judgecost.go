@@ -111,7 +111,7 @@ func (r *reservation) charged(one price) int64 {
 	return one.most
 }
 
-// unheardAll is what stands of judges that were not asked.
+// unheardAll is what is recorded of judges that were not asked.
 func unheardAll(q *Inquiry, why interlock.JudgeFailure) []interlock.Judgment {
 	said := make([]interlock.Judgment, len(q.Asks)*len(q.judges))
 	for n := range said {

@@ -10,7 +10,7 @@ import (
 )
 
 // Ground rules are what a judge holds actions against. They stay what they are while a process runs, whatever becomes of their file,
-// until an admin orders others (ASA 16.4): the order binds the text it brings, and the text stands in the store.
+// until an admin orders others (ASA 16.4): the order binds the text it brings, and the text is in the store.
 
 // groundSnapshot is under which name an event of ground rules names the text that is added to those that ship.
 const groundSnapshot = "added_ground_rules"

@@ -15,7 +15,7 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// What stands around a model's name where providers, gateways and clouds call it otherwise.
+// What is written around a model's name where providers, gateways and clouds call it otherwise.
 var (
 	modelCloud = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^([a-z]{2,6}\.)?(anthropic|openai|meta|mistral|google|amazon|cohere|deepseek|qwen)\.`)

@@ -24,8 +24,8 @@ const (
 	spentEach  = 20 // of one budget, those that have used most
 )
 
-// JudgeSpent tells how much of the judges' budgets is used, of each those first that have used most. A budget that nobody has used stands
-// there with nothing used.
+// JudgeSpent tells how much of the judges' budgets is used, of each those first that have used most. A budget that nobody has
+// used is there with nothing used.
 func (a *Judging) JudgeSpent(ctx context.Context) (list []JudgeSpent, err error) {
 	if len(a.Config.JudgeBudgets) == 0 {
 		return nil, nil

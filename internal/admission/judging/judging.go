@@ -157,7 +157,7 @@ func (j *Consultation) gaveUp() bool {
 	return len(j.Said) > 0 && j.Said[0].Failure == interlock.JudgeMoved
 }
 
-// Recall takes what judges said before as what they say now, if it still stands.
+// Recall takes what judges said before as what they say now, if it still counts.
 func (j *Consultation) Recall(q *Inquiry, known ledger.JudgedBody, now time.Time) {
 	if q == nil || j.Key != "" || known.Key != q.Key || !known.Counts(now) {
 		return
@@ -201,7 +201,7 @@ func (a *Judging) Consult(ctx context.Context, by interlock.Requester, j *Consul
 	return true
 }
 
-// lookUp takes what judges said before of a question, if it still stands, and reports whether it does.
+// lookUp takes what judges said before of a question, if it still counts, and reports whether it does.
 func (a *Judging) lookUp(ctx context.Context, j *Consultation, q *Inquiry) bool {
 	known, _, err := a.Config.Store.Load(ctx, core.Key(ledger.Judged, string(q.Key)))
 	if err != nil {
@@ -248,7 +248,7 @@ func (q *Inquiry) each(n int) (interlock.Judge, interlock.JudgeQuestion) {
 	return q.judges[n%len(q.judges)], q.Asks[n/len(q.judges)]
 }
 
-// subjectOf is a question's subject as it stands in judgments, where an action needs no word.
+// subjectOf is a question's subject as it is written in judgments, where an action needs no word.
 func subjectOf(asks interlock.JudgeQuestion) interlock.JudgeSubject {
 	if asks.Subject == interlock.JudgeAction {
 		return ""

@@ -17,8 +17,8 @@ import (
 
 func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Objects says what stands against sending or receiving a message. Nothing of it is the agent's to answer: what is built wrong is
-// denied, and what nobody could look into, or comes of an agent that was isolated, waits for a person.
+// Objects says what there is against sending or receiving a message. Nothing of it is the agent's to answer: what is built wrong
+// is denied, and what nobody could look into, or comes of an agent that was isolated, waits for a person.
 func (p *MessageCheck) Objects(a *Messages, f *core.ActiveRules, standing *ledger.Standing, now time.Time) []interlock.Finding {
 	if p == nil {
 		return nil
@@ -215,8 +215,8 @@ func quarantined(standing *ledger.Standing, agent string, sent, now time.Time) (
 	return "", false
 }
 
-// QuarantinedAt is the latest time since which a yes to receiving a message counts: whoever gave one before did not know that its
-// sender would be isolated.
+// QuarantinedAt is the latest time since which a yes to receiving a message counts: a person who gave one before did not know
+// that its sender would be isolated.
 func (p *MessageCheck) QuarantinedAt(standing *ledger.Standing) time.Time {
 	if p == nil || p.Sends {
 		return time.Time{}

@@ -17,7 +17,7 @@ type Screening struct {
 	Where     string              // which way it goes, e.g. "result of a server"
 	About     string              // the decision's event that it came of; empty: none
 	Durable   bool                // it was about to be kept, and not only shown
-	Text      string              // the whole of it, of which nothing is recorded but its keyed hash
+	Text      string              // the whole of it; nothing of it is recorded but its keyed hash
 
 	Classification string // REDACT, FLAG_FOR_REVIEW or BLOCK
 	Rule           string // that wanted the strictest
@@ -31,7 +31,7 @@ type Screening struct {
 type Personal struct {
 	Type  string
 	Tier  string // high, medium or low
-	Value string // of which nothing is recorded but its keyed hash
+	Value string // nothing of it is recorded but its keyed hash
 }
 
 // maxPersonal bounds the pieces of personal data that one text leaves an event each of; how many there were is counted.

@@ -19,7 +19,7 @@ const (
 	maxPinnedURI  = 400
 )
 
-// A definition is what a server sent of one thing it offers. Without a text it can't be read, or stands for a name that has
+// A definition is what a server sent of one thing it offers. Without a text it can't be read, or is for a name that has
 // one already.
 type definition struct {
 	Tool   string          // what it is pinned under

@@ -27,7 +27,7 @@ type PinVerdict struct {
 	Why        interlock.PinReason // if not
 }
 
-// A Target is something that a caller could call: its name towards the caller, such as "server.tool", and what stands behind it.
+// A Target is something that a caller could call: its name towards the caller, such as "server.tool", and what is behind it.
 type Target struct {
 	Name     string
 	Upstream interlock.Upstream

@@ -262,8 +262,8 @@ func (e *examination) first(t definition, server interlock.Pin, known bool) inte
 }
 
 // again is what becomes of a tool that was seen before. What has changed once stays in quarantine, even if it changes back:
-// whoever looks at it should know. A definition that was approved before another one was is what a session that began earlier
-// still sees; it is not used any more and tells nothing new.
+// the person who looks at it should know. A definition that was approved before another one was is what a session that began
+// earlier still sees; it is not used any more and tells nothing new.
 func (e *examination) again(t definition, pin interlock.Pin) (next interlock.Pin, changed bool) {
 	if pin.Seen == t.Digest && pin.SeenFrom == e.listing.Identity {
 		return pin, false

@@ -14,10 +14,10 @@ import (
 	"interlock/internal/ruleset"
 )
 
-// What a run's task requires is attested by how the calls ended: by the outcome that whoever carried them out has told, of a decision
-// that let them through. What an agent says of itself attests nothing, unless the rules take its word (runs.attest).
+// What a run's task requires is attested by how the calls ended: by the outcome that was told by what carried them out, of a
+// decision that let them through. What an agent says of itself attests nothing, unless the rules take its word (runs.attest).
 
-// Attests are the doors whose outcomes attest: what stands behind each carries the action out, or sees it carried out.
+// Attests are the doors whose outcomes attest: what is behind each carries the action out, or sees it carried out.
 func Attests(door string) bool {
 	return slices.Contains([]string{"exec", "gateway", "hook", "library"}, door)
 }
@@ -92,7 +92,7 @@ func (a *Runs) groundOfAttesting(ctx context.Context, r interlock.Requester) (co
 	return g, a.Extend(ctx, a.Config.Store.Load, &g, new(core.Names), refs)
 }
 
-// calls reports whether an action is a call of a tool as a run requires it: one of that name, or a command that stands alone. Of a
+// calls reports whether an action is a call of a tool as a run requires it: one of that name, or a command that is alone. Of a
 // command among others its outcome would say nothing.
 func (a *Runs) calls(tool string, p interlock.Proposal) bool {
 	if p.Action.Tool != "" && ruleset.Glob(tool, p.Action.Tool) {
@@ -152,7 +152,7 @@ func (a *Runs) Retold(ctx context.Context, find func() (*Attesting, error), comm
 	return commit(nil)
 }
 
-// missing are the calls that a run requires of which no outcome says that they went well, and what is known of each.
+// missing are the calls that a run requires and no outcome says went well, and what is known of each.
 func missing(run interlock.Run) (tools []string, why string) {
 	var said []string
 	for _, tool := range run.Tools {

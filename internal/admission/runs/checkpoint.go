@@ -245,7 +245,7 @@ func validDigest(d interlock.Digest) bool {
 	return is && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// NewestCheckpoint is the newest checkpoint of a run, for whoever looks at the store; nil where none was kept.
+// NewestCheckpoint is the newest checkpoint of a run, for those who look at the store; nil where none was kept.
 func NewestCheckpoint(ctx context.Context, from core.Ledger, id string) (*interlock.RunKept, error) {
 	rows, _, err := from.Scan(ctx, core.Under(ledger.Checkpoint, ledger.RunNamed(id)), ledger.Every(1))
 	for _, row := range rows {

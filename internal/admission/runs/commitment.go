@@ -55,7 +55,7 @@ func findCommitment(c *core.PendingOrder) error {
 	return nil
 }
 
-// unlockCommitment lets what is locked be decided anew, as often as before.
+// unlockCommitment lets what is locked be decided again, as often as before.
 func (a *Runs) unlockCommitment(_ context.Context, c *core.PendingOrder) error {
 	was, _ := c.Standing.Committed(c.Subject)
 	reversals := was.Reversals

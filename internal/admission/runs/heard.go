@@ -16,7 +16,7 @@ const maxResult = 1 << 20
 // hearingWithin is how long a result waits at most for what is noted of it.
 const hearingWithin = 5 * time.Second
 
-// Returned takes note of what an action of a run returned, before whoever proposed it sees the result. Without a user's words
+// Returned takes note of what an action of a run returned, before the one who proposed it sees the result. Without a user's words
 // nothing but a result that gives orders says anything about later actions, so that no other is kept.
 func (a *Runs) Returned(r interlock.Requester, view interlock.View, action interlock.Action, result string) {
 	result = result[:min(len(result), maxResult)]

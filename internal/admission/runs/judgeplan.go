@@ -10,7 +10,7 @@ import (
 	"interlock/internal/question"
 )
 
-// EachJudged stands for the judge where a step of a plan is decided beforehand: that it has none of its own yet says nothing
+// EachJudged takes the judge's place where a step of a plan is decided beforehand: that it has none of its own yet says nothing
 // against it. It is asked about every step again when that is taken, so that what it says of a plan makes no precedent (RT-15).
 var EachJudged = []interlock.Judgment{{Judge: "plan", Verdict: interlock.Allow}}
 
@@ -45,7 +45,7 @@ func byJudge(o interlock.PlanRemark) bool {
 }
 
 // UnheardOf reports whether a plan was refused because a judge could not be heard: that says nothing of the plan, and it is
-// looked at anew.
+// looked at again.
 func UnheardOf(plan interlock.Plan) bool {
 	return slices.ContainsFunc(plan.Objections, func(o interlock.PlanRemark) bool { return o.Rule == gate.RuleUnheard })
 }

@@ -167,7 +167,7 @@ func (e *closing) asks(seen review, standing ledger.Standing, now time.Time) (le
 		Code: string(e.waits.Code), Reason: core.Reason(e.waits), Request: request.ID, Judgments: e.heard.Said})
 }
 
-// display is a result as whoever answers is shown it: whole, with what the run was registered for.
+// display is a result as the person who answers is shown it: whole, with what the run was registered for.
 func (e *closing) display(digest interlock.Digest) string {
 	var b strings.Builder
 	b.WriteString("result: of the run " + e.run.ID + "\n")

@@ -90,7 +90,7 @@ type Planning struct {
 	admin     bool // a judge objects, so that only an admin may acknowledge it
 }
 
-// Denied reports whether a person has refused to acknowledge a plan. What can't be read was not refused: it is asked anew.
+// Denied reports whether a person has refused to acknowledge a plan. What can't be read was not refused: it is asked again.
 func (p *Planning) Denied(was interlock.Plan) bool {
 	asked, found, err := p.Request(p.Ctx, was.Request)
 	return err == nil && found && asked.Status == interlock.RequestDenied
@@ -173,7 +173,7 @@ func (p *Planning) Ask(plan interlock.Plan) (interlock.ApprovalRequest, error) {
 	return request, nil
 }
 
-// display is a plan as whoever acknowledges it is shown it: every step whole, and what was found of it.
+// display is a plan as the person who acknowledges it is shown it: every step whole, and what was found of it.
 func (p *Planning) display(plan interlock.Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: %d steps of the run %s\ndigest: %s\n", len(plan.Steps), plan.Run, plan.Digest)

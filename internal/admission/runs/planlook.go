@@ -55,7 +55,7 @@ func Lapse(steps []interlock.StepView) {
 	}
 }
 
-// Undone adds what stands against a plan because of what can't be undone.
+// Undone adds what there is against a plan because of what can't be undone.
 func (p *Planning) Undone(plan *interlock.Plan) {
 	for n, s := range plan.Steps {
 		if !s.Final() {

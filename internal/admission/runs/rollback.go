@@ -73,7 +73,7 @@ func SeedOf(subject string) (s dataflow.Seed, err error) {
 // RollbackID is the name of the rollback that an order begins.
 func RollbackID(order string) string { return "rb_" + strings.TrimPrefix(order, "ord_") }
 
-// readRollback reads what beginning a rollback is made from: the holds over whoever is isolated, and the standing grants.
+// readRollback reads what beginning a rollback is made from: the holds over those who are isolated, and the standing grants.
 func readRollback(o interlock.Order) []ledger.Ref {
 	refs := []ledger.Ref{core.Key(ledger.Rollback, RollbackID(o.ID)), core.Under(ledger.Order, ledger.Ordered(interlock.VerbGrant))}
 	d, err := readDetail(o.Detail)
@@ -136,7 +136,7 @@ func (a *Runs) planOf(ctx context.Context, c *core.PendingOrder) (plan rollback.
 	return plan, detail, err
 }
 
-// beginRollback records a rollback as begun: its plan as it was shown, one row for each step that somebody carries out, whoever it
+// beginRollback records a rollback as begun: its plan as it was shown, one row for each step that somebody carries out, those it
 // touches isolated, and what they were given in advance since then ended.
 func (a *Runs) beginRollback(ctx context.Context, c *core.PendingOrder) error {
 	plan, detail, err := a.planOf(ctx, c)
@@ -244,7 +244,7 @@ func (a *Runs) tellRollback(c *core.PendingOrder, kind interlock.EventType, reco
 	return nil
 }
 
-// endRollback ends a rollback of which no step is open, and says what stays.
+// endRollback ends a rollback that has no open step, and says what stays.
 func (a *Runs) endRollback(c *core.PendingOrder, body *ledger.RollbackBody) error {
 	body.Ended = c.Now.Truncate(time.Microsecond)
 	says := body.ID + " has ended, and nothing of it stays"

@@ -23,15 +23,15 @@ const maxUncertain = 16
 // maxWithdrawn bounds how many questions of a run are withdrawn with it at once; what else there is is withdrawn in further steps.
 const maxWithdrawn = 50
 
-// EndRun ends a run of the requester's, or one that the requester, or whoever delegated to the requester, has delegated. What the run
-// has asked is withdrawn, and every run it has delegated ends as well. A result is held against the format that was declared, and one
-// that does not have it leaves the run open. The same end again changes nothing.
+// EndRun ends a run of the requester's, or one that the requester, or an agent that delegated to the requester, has delegated.
+// What the run has asked is withdrawn, and every run it has delegated ends as well. A result is held against the format that was
+// declared, and one that does not have it leaves the run open. The same end again changes nothing.
 func (a *Runs) EndRun(ctx context.Context, by interlock.Requester, id string, end interlock.RunEnd) (interlock.Run, error) {
 	run, waits, err := a.endRun(ctx, by, id, end)
 	switch {
 	case err != nil:
 		return interlock.Run{}, a.RefuseRun(ctx, by, err)
-	case waits != nil: // which stands in the log already
+	case waits != nil: // which is in the log already
 		return interlock.Run{}, waits
 	}
 	return run, a.endBelow(ctx, run)

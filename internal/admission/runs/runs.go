@@ -26,7 +26,7 @@ type registering struct {
 	rules  *ruleset.Ruleset
 	ground core.DecisionRows
 	now    time.Time
-	silent bool // whoever is to hold it does not answer
+	silent bool // the agent that is to hold it does not answer
 }
 
 // RegisterRun registers a run of the requester's, or one that the requester delegates to another agent within a run of its own. The
@@ -381,7 +381,7 @@ func (a *Runs) registration(r *registering, run interlock.Run, standing ledger.S
 	})
 	count(r.spawner(run), func(t *ledger.RunCountBody) {
 		t.Spawned = t.Spawned.Since(r.now, core.MaxBox).With(r.now, core.MaxBox, maxSpawned)
-		if run.Parent != "" { // whoever delegates drives whoever it is delegated to
+		if run.Parent != "" { // the one who delegates drives the one it is delegated to
 			*t, _, _ = t.Drive(run.Chain[0].Agent, run.Agent)
 		}
 	})

@@ -28,7 +28,7 @@ var editNames = [][2]string{
 	{"", "content"}, {"", "file_text"}, {"", "text"},
 }
 
-// MaxChanges bounds a rendered edit; the whole text stands above it in any case.
+// MaxChanges bounds a rendered edit; the whole text is above it in any case.
 const MaxChanges = 2000
 
 // EditOf renders a display's file edit line by line. It is made from the display alone, which is what is signed, and is

@@ -12,12 +12,12 @@ import (
 // A Rung is one level of trust on the ladder that an agent climbs.
 type Rung struct {
 	Level   interlock.Trust
-	Climbed bool // the agent stands here or higher
+	Climbed bool // the agent is here or higher
 	Here    bool
 	Gives   string // what an agent on it may do, as far as trust has a say
 }
 
-// Rungs is the ladder as an agent stands on it.
+// Rungs is the ladder with the place of an agent on it.
 func Rungs(rules *ruleset.Ruleset, profile string, at interlock.Trust) (ladder []Rung) {
 	for level := interlock.TrustUntested; level <= interlock.TrustCertified; level++ {
 		ladder = append(ladder, Rung{Level: level, Climbed: level <= at, Here: level == at, Gives: gives(rules, profile, level)})

@@ -44,7 +44,7 @@ func PastQueryOf(r *http.Request) (PastQuery, error) {
 // parting is what the template of differences gets.
 type parting struct {
 	*replay.Report
-	Reasons bool // whether whoever looks may read the words of actions
+	Reasons bool // whether the person who looks may read the words of actions
 }
 
 func Partings(r *replay.Report, reasons bool) parting { return parting{r, reasons} }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Plot is a picture of numbers over time, drawn in the page as SVG. What it shows stands beside it as a sentence and as a
+// A Plot is a picture of numbers over time, drawn in the page as SVG. What it shows is beside it as a sentence and as a
 // table, so that nobody needs to see it.
 type Plot struct {
 	ID     string

@@ -56,7 +56,7 @@ func Instant(name, text string, into *time.Time) error {
 	return interlock.Errorf(interlock.CodeInvalid, name, "%.40q is no time such as 2026-03-01T10:00", text)
 }
 
-// Quoted is a member as it stands in canonical JSON, or a string alone.
+// Quoted is a member as it is written in canonical JSON, or a string alone.
 func Quoted(name, value string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -69,7 +69,7 @@ func Quoted(name, value string) []byte {
 	return append([]byte(`"`+name+`":`), text...)
 }
 
-// A Held is a challenge that stands, as a list shows it.
+// A Held is a challenge that is in force, as a list shows it.
 type Held struct {
 	interlock.Challenge
 	Live    bool // a code is in force

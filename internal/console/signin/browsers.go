@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// makes are browsers and systems by what stands in the name they send, those first that send the others' names as well.
+// makes are browsers and systems by what is in the name they send, those first that send the others' names as well.
 var (
 	makes = [][2]string{{"Edg", "Edge"}, {"OPR", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"}, {"FxiOS", "Firefox"},
 		{"CriOS", "Chrome"}, {"HeadlessChrome", "Chromium"}, {"Chrome", "Chrome"}, {"Version", "Safari"}}

@@ -13,7 +13,7 @@ import (
 const (
 	catchChunk = 500                   // entries read at once, which a page in want of the store does not notice
 	catchWait  = 60 * time.Millisecond // how long a page waits for what is new to be counted
-	catchFar   = 100_000               // entries; whoever is further behind begins anew from the log's end
+	catchFar   = 100_000               // entries; a counter that is further behind starts over from the log's end
 )
 
 // A Counter keeps a rollup up with the log while somebody looks. What is new is read forwards; what was there before is read from

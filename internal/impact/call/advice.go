@@ -64,7 +64,7 @@ func delicate(text string) bool {
 	return false
 }
 
-// delicateParts are parts of words and of sentences, in lower case, of which one makes a text delicate.
+// delicateParts are parts of words and of sentences, in lower case; any one of them makes a text delicate.
 var delicateParts = []string{"://", "www.", ".env", ".ssh", ".pem", "id_rsa", "id_ed25519", "--no-", "--force", "--yolo",
 	"--yes", "-rf", "base64", "| sh", "| bash", "|sh", "|bash", "/etc/", "npx ", "bunx ", "uvx ", "pip install", "not tell",
 	"n't tell", "not mention", "n't mention", "not ask", "n't ask", "not show the user", "not show this", "n't show the user",

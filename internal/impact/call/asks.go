@@ -10,10 +10,10 @@ import (
 	"interlock/internal/lex"
 )
 
-// elicits begins what stands behind the server's name where a server has its client's user fill in a form.
+// elicits begins what follows the server's name where a server has its client's user fill in a form.
 const elicits = ".elicitation/show-form"
 
-// elicited records that a form asks for what nobody types into one: whoever shows it hands the answer to the server.
+// elicited records that a form asks for what nobody types into one: the client that shows it hands the answer to the server.
 // Passwords and the like belong on a page of the server's own (MCP, elicitation).
 func (s callRun) elicited(name string, object map[string]any) {
 	server, rest, found := strings.Cut(name, ".")
@@ -63,7 +63,7 @@ var goingOnWords = []string{"but", "and", "except", "only", "unless", "until", "
 	"forget", "please", "required",
 	"needed", "need", "must", "here", "below", "now", "confirm", "fill", "paste", "reply"}
 
-// warns reports whether a clause tells whoever reads it not to give something away, and says nothing else: "do not give us your
+// warns reports whether a clause tells its reader not to give something away, and says nothing else: "do not give us your
 // password". One that goes on may ask for it after all.
 func warns(clause string) bool {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(clause, "’", "'")))

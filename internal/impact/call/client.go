@@ -46,7 +46,7 @@ func (s callRun) configured(object map[string]any) {
 	}
 }
 
-// clientRun judges a command line that a tool stands for.
+// clientRun judges a command line that a tool amounts to.
 func (s callRun) clientRun(line string) { s.Nested(interlock.KindShell, line) }
 
 // commandKeys are what a client's command is called in arguments, and what follows it.
@@ -130,7 +130,7 @@ func (s callRun) mongo(c *call, names []string, object map[string]any) map[strin
 	return taken
 }
 
-// emptyFilter reports whether a call that works on some of a collection says no more of which than that all are meant.
+// emptyFilter reports whether a call that works on some of a collection says no more about which ones than that all are meant.
 func emptyFilter(folded map[string]any) bool {
 	for _, key := range []string{"filter", "query", "q", "where", "criteria", "selector", "match", "condition",
 		"conditions", "id",

@@ -218,7 +218,7 @@ func (s callRun) fileImpact(tool, op, target, to string, traits []string) {
 	case "append":
 		i.Traits = append(traits[:len(traits):len(traits)], fact.TraitAppend)
 	case "move":
-		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Reversible // it stands under its new name
+		i.Kind, i.Reversibility = interlock.ImpactDelete, interlock.Reversible // it is there under its new name
 	case "copy":
 		i.Kind = interlock.ImpactRead
 	}

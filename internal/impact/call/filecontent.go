@@ -144,7 +144,7 @@ func runLines(text string) string {
 	return out.String()
 }
 
-// runBlocks returns the scripts of a CI definition: what stands behind a key that is run, on its line or indented below.
+// runBlocks returns the scripts of a CI definition: what follows a key that is run, on its line or indented below.
 func runBlocks(text string) (blocks []string) {
 	lines := strings.Split(text, "\n")
 	for n := 0; n < len(lines) && len(blocks) < 256; n++ {

@@ -98,12 +98,12 @@ func (s callRun) endsOwn(c *call, object map[string]any) {
 	}
 }
 
-// asksHow is the operation of Interlock's own door by which an agent asks how a request of its own stands.
+// asksHow is the operation of Interlock's own door by which an agent asks what has become of a request of its own.
 const asksHow = "confirm_operation"
 
 // answersRequest reads a call that is handed the number of a request that waits for a person, and changes something:
 // whatever the tool is called, an agent has no business with it but to look, to tell somebody and to write it down,
-// and to ask Interlock's own door how it stands.
+// and to ask Interlock's own door what has become of it.
 func (s callRun) answersRequest(c *call, object map[string]any) {
 	operation, _ := foldKeys(object)["operation"].(string)
 	if c.kind == interlock.ImpactMessage || c.verb == "create" || operation == asksHow ||

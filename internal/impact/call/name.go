@@ -10,7 +10,7 @@ import (
 	"interlock/internal/lex"
 )
 
-// plainer corrects a verb that means something else beside the words it stands with: a branch is checked out, not paid for; the
+// plainer corrects a verb that means something else beside the words it is used with: a branch is checked out, not paid for; the
 // POST of an interface makes something; a job is handed to a queue; and a password that is made up opens nothing yet.
 func (c *call) plainer() {
 	n := len(c.words)
@@ -122,7 +122,7 @@ func (c *call) aboutMoney(word string) {
 
 func (c *call) aboutInfrastructure(word string) {
 	if strings.HasPrefix(word, "server") && lex.Has(c.words, "dev", "development", "local", "preview", "mock") {
-		return // one that runs here, for whoever works here
+		return // one that runs here, for the people who work here
 	}
 	if c.verb == "execute" && lex.Has([]string{word}, "pod", "pods", "cluster", "instance", "instances", "vm", "vms") &&
 		lex.Has(c.words, "exec", "execute", "run", "command", "shell") {

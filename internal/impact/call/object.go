@@ -71,7 +71,7 @@ func itemAt(list []any, n int) string {
 	return word
 }
 
-// seriousKinds are kinds for which the value of an argument for an operation stands in for the verb of the name.
+// seriousKinds are kinds for which the value of an argument for an operation takes the place of the verb of the name.
 var seriousKinds = map[interlock.ImpactKind]bool{interlock.ImpactDelete: true, interlock.ImpactSpend: true,
 	interlock.ImpactPrivilege:  true,
 	interlock.ImpactCredential: true, interlock.ImpactConfigure: true, interlock.ImpactPersist: true}

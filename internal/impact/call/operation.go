@@ -65,7 +65,7 @@ func switchedOff(words []string) []string {
 var lists = lex.Set([]string{"operations", "ops", "operation", "actions", "changes", "mutations", "requests", "steps", "batch",
 	"commands", "tasks", "writes", "transactions", "transaction", "instructions", "events", "updates", "calls", "items", "list"})
 
-// operations reads a list of operations, each of which says what it does, as what the call does. What changes a text
+// operations reads a list of operations, each saying what it does, as what the call does. What changes a text
 // piece by piece names a place in it (JSON Patch: /a/b), and takes nothing from anybody.
 func (s callRun) operations(c *call, know *know.ToolTable, folded map[string]any) {
 	if c.kind == interlock.ImpactRead {

@@ -97,7 +97,7 @@ func spelled(name string, i interlock.Impact) (string, interlock.Impact) {
 
 // pathsIn returns the path that a text is, and those that stand in it where it may be a list or something else altogether. A
 // text that begins as a path does, or goes up on its way, is one whatever else it holds: the program that opens it takes it as
-// it stands, and a comma, a brace or a line end that comes before /../ is nothing to it.
+// it is, and a comma, a brace or a line end that comes before /../ is nothing to it.
 func pathsIn(text string) (whole string, pieces []string) {
 	mixed := len(text) > 4096 || strings.ContainsAny(text, "\n{}") || strings.Contains(text, ", ")
 	if !mixed && !holdsAddress(text) || lex.Ascends(text) || lex.BeginsPath(text) {

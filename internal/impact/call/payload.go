@@ -293,7 +293,7 @@ func (s callRun) codeArgument(c *call, text string) {
 	}
 }
 
-// cellText reports whether an argument is what stands in a cell of a notebook, which is code unless somebody says otherwise.
+// cellText reports whether an argument is what is in a cell of a notebook, which is code unless somebody says otherwise.
 func cellText(c *call, key string) bool {
 	switch key {
 	case "source", "content", "text", "cells", "cellsource", "cellcontent", "newsource":

@@ -59,7 +59,7 @@ func (s callRun) assembled(c *call, object map[string]any) map[string]bool {
 	case p.code != "" && p.with != "":
 		p.program = p.with + " " + lex.ShellQuote(p.code)
 	case p.program == "" && p.environment != "":
-		p.program = ":" // what it is set for stands elsewhere
+		p.program = ":" // what it is set for is elsewhere
 	case p.program == "" || p.operands == "" && p.input == "" && p.environment == "" && p.dir == "":
 		return nil
 	}
@@ -126,7 +126,7 @@ func runnerOf(know *know.ToolTable, words []string) string {
 	return ""
 }
 
-// isTalk reports whether a text that stands where operands may is rather what somebody says.
+// isTalk reports whether a text in the place of operands is rather what somebody says.
 func isTalk(text string) bool {
 	return !strings.HasPrefix(text, "-") && (strings.Count(text, " ") > 5 || strings.Contains(text, "\n")) &&
 		!strings.Contains(text, " -")
@@ -166,7 +166,7 @@ func (s callRun) asProgram(c *call, know *know.ToolTable, p *parts, object map[s
 	return true
 }
 
-// innerCall reads a call of another tool that stands among the arguments, as that call. Where a tool only happens to
+// innerCall reads a call of another tool that is among the arguments, as that call. Where a tool only happens to
 // have a name and parameters among its arguments, it is none.
 func (s callRun) innerCall(c *call, know *know.ToolTable, object map[string]any) map[string]bool {
 	if strings.HasSuffix(c.name, "prompts/get") || len(object) < 2 {
@@ -332,7 +332,7 @@ func assignments(value any) string {
 	return out.String()
 }
 
-// operandText turns what a program is given into words of a command line: a text as it stands, a list word by word, an object as
+// operandText turns what a program is given into words of a command line: a text as it is, a list word by word, an object as
 // options by name.
 func operandText(value any) string {
 	switch v := value.(type) {

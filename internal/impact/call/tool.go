@@ -31,7 +31,7 @@ func HTTP(s *flow.Scan, args json.RawMessage) { callRun{s}.http(args) }
 // Patch reads a patch that a tool or command is given.
 func Patch(s *flow.Scan, tool, text string) { callRun{s}.patch(tool, text) }
 
-// Named reads a call of which only the name is known, as prose tells it.
+// Named reads a call whose name alone is known, as prose tells it.
 func Named(s *flow.Scan, name string) {
 	r := callRun{s}
 	c := r.called(name)
@@ -110,7 +110,7 @@ type call struct {
 	runs          bool     // it runs what it is given, or types it where something runs it
 	program       string   // the program it is called after
 	acts          []string // words of the arguments that say what is to be done
-	verb          string   // the list of rules/tools.yaml the deciding word stands in; empty if none does
+	verb          string   // the list of rules/tools.yaml the deciding word is in; empty if it is in none
 	kind          interlock.ImpactKind
 	also          []interlock.ImpactKind
 	reach         interlock.Reach
@@ -281,7 +281,7 @@ func firstVerb(know *know.ToolTable, words []string) string {
 	return ""
 }
 
-// speaksOf reports whether a word of the name stands in a list of subjects.
+// speaksOf reports whether a word of the name is in a list of subjects.
 func (c *call) speaksOf(know *know.ToolTable, subject string) bool {
 	for _, word := range c.words {
 		if know.Subjects[word] == subject {

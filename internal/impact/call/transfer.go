@@ -32,7 +32,7 @@ func transferOf(know *know.ToolTable, words []string) string {
 	return ""
 }
 
-// transferred reads what such a tool takes from where to where. A move takes away what stands at its source, a copy or a link
+// transferred reads what such a tool takes from where to where. A move takes away what is at its source, a copy or a link
 // shows it. It adds to what the names of the arguments say by themselves.
 func (s callRun) transferred(c *call, object map[string]any) {
 	folded := foldKeys(object)

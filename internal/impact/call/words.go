@@ -13,7 +13,7 @@ const maxWords = 4096
 
 // A cargo is what a message takes along, gathered while the arguments of the call are read.
 type cargo struct {
-	said       bool // what is said stands in the call
+	said       bool // what is said is in the call
 	more       bool // it carries more than words: a file, an address to follow, a secret, somebody's numbers
 	documents  int  // files it carries that are documents at hand, as a person attaches one
 	recipients int

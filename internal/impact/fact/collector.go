@@ -25,7 +25,7 @@ type Collector struct {
 	Trace   *Tracer // notes what is read, where somebody asked for it
 	Impacts []interlock.Impact
 	Texts   []Text
-	Read    func(kind interlock.Kind, input string) // reads a payload; whoever begins an analysis says which reader is for what
+	Read    func(kind interlock.Kind, input string) // reads a payload; the caller of an analysis says which reader is for what
 }
 
 // Nested reads a payload of the given kind found inside the action, or the action's own input.
@@ -42,7 +42,7 @@ func (c *Collector) Nested(kind interlock.Kind, input string) {
 	c.Read(kind, input)
 }
 
-// Add records an impact, with its traits in order and without repeating one that stands already.
+// Add records an impact, with its traits in order and without repeating one that is there already.
 func (c *Collector) Add(i interlock.Impact) {
 	sort.Strings(i.Traits)
 	i.Traits = Compact(i.Traits)

@@ -5,8 +5,8 @@
 // equal input is bounded equally everywhere; what is over a bound becomes an impact of confidence unknown, and never silence.
 //
 // Nested analysis is a value. The reader of one language that meets another (SQL in a shell command, a shell command in
-// Python) calls Nested, which checks the bounds, notes the step for an explanation and calls the function that whoever began
-// the analysis has set. So no reader needs to know the package of another, and the packages form no circle.
+// Python) calls Nested, which checks the bounds, notes the step for an explanation and calls the function that was set
+// when the analysis began. So no reader needs to know the package of another, and the packages form no circle.
 //
 // Traits are the words for facts beside an impact's kind, target and reach. Rules match on them; a trait's meaning never
 // changes, and a new fact gets a new trait. A Tracer notes where each impact arose, for `interlock check --explain`; decisions

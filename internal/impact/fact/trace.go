@@ -8,7 +8,7 @@ import (
 
 const (
 	maxTraced   = 500  // steps one explanation shows
-	maxStepText = 4096 // bytes of a step's text, before whoever shows it shortens it
+	maxStepText = 4096 // bytes of a step's text, before it is shortened to be shown
 )
 
 // A Tracer notes what is being read while an action is analysed for its explanation.

@@ -37,12 +37,12 @@ const (
 	// How it is done.
 	TraitRecursive  = "recursive"  // whole trees
 	TraitForce      = "force"      // checks or prompts are switched off
-	TraitMoved      = "moved"      // taken from where it stands to another place
+	TraitMoved      = "moved"      // taken from where it is to another place
 	TraitOverwrite  = "overwrite"  // existing content is replaced
 	TraitAppend     = "append"     // content is added
 	TraitEncrypted  = "encrypted"  // it is made unreadable without a key
 	TraitHostile    = "hostile"    // what is written would attack, open a door or send secrets away when it runs
-	TraitContent    = "content"    // what is written stands in the action and is not empty
+	TraitContent    = "content"    // what is written is given in the action and is not empty
 	TraitBulk       = "bulk"       // every row, object or item
 	TraitDryRun     = "dry-run"    // the tool is told not to do it
 	TraitElevated   = "elevated"   // as root or another user
@@ -114,7 +114,7 @@ const (
 	TraitInjection  = "injection"   // input shaped to break out of its context
 	// it says, of who does it or whom a message is from, somebody else than this user or an agent
 	TraitImpersonation = "impersonation"
-	TraitWords         = "words"   // a message that is nothing but words to a few people, all of which stand in the action
+	TraitWords         = "words"   // a message that is nothing but words to a few people, all of it in the action
 	TraitPlanned       = "planned" // prose announces it as a next step, which is judged when it is taken
 	TraitNegated       = "negated" // prose says it will not be done
 	// an amount of money that none can be: negative, beyond all there is, of no currency that is known or of two at once

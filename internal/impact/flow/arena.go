@@ -28,7 +28,7 @@ func Borrow(k *know.Knowledge) *Workroom {
 	return &Workroom{}
 }
 
-// Scan is the room's own scan, of which nothing was read yet.
+// Scan is the room's own scan, with nothing read yet.
 func (w *Workroom) Scan() *Scan {
 	w.scan.Room = w
 	return &w.scan
@@ -59,7 +59,7 @@ type arena[T any] struct {
 
 const (
 	ArenaPiece = 64
-	MaxPieces  = 32 // kept; what is needed beyond is made anew
+	MaxPieces  = 32 // kept; what is needed beyond is newly made
 )
 
 // Room returns an empty slice with capacity for n elements; what is appended beyond is copied elsewhere.
@@ -74,7 +74,7 @@ func (a *arena[T]) Room(n int) []T {
 	case a.piece < len(a.Pieces):
 	case len(a.Pieces) < MaxPieces:
 		a.Pieces = append(a.Pieces, make([]T, ArenaPiece))
-	default: // the last piece goes to whoever has room in it, and a new one takes its place
+	default: // the last piece is left to those that have room in it, and a new one takes its place
 		a.piece = MaxPieces - 1
 		a.Pieces[a.piece] = make([]T, ArenaPiece)
 	}

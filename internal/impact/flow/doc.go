@@ -7,7 +7,7 @@
 //
 // A Scan is one analysis under way: the world, with the collector in it, and what the readers of all languages share: what the
 // action wrote so far, what earlier statements left behind, and the readers themselves, as values. A Walk is where the reader
-// of a shell's script stands; a script of another shell inside it goes on from there.
+// of a shell's script is; a script of another shell inside it goes on from there.
 //
 // The room that fields and uses are kept in is borrowed for one analysis and handed to the next, because scripts have many
 // commands and nobody needs them afterwards.

@@ -28,12 +28,12 @@ type Flow struct {
 	Handed   bool    // it was handed to a function or script as an argument
 	Shell    bool    // it is what a shell that reads unknown input prints
 	Piped    bool    // it comes through a pipe
-	Written  bool    // it stands in a file this action wrote
+	Written  bool    // it is in a file this action wrote
 	Items    []Field // it lists these names, or names like them
-	executed bool    // the file it stands in was made executable or run
+	executed bool    // the file it is in was made executable or run
 	Endless  bool    // there is no end to it
 	Filed    bool    // it is what a file held that was not read
-	Composed bool    // a program in the command, or whoever filled the clipboard, says what it is
+	Composed bool    // a program in the command, or the one who filled the clipboard, says what it is
 	Everyone bool    // it lists the numbers of all processes, or all of a user's
 	Ours     bool    // it lists the numbers of Interlock's own processes
 	Token    *Token  // it is a password that a program fetched for one kind of host, and nothing else
@@ -172,7 +172,7 @@ func NetworkDevice(name string) (peer string, ok bool) {
 	return "", false
 }
 
-// Spelled marks the last writing to a file as one whose content stands in the action. It matters for what the system keeps.
+// Spelled marks the last writing to a file as one whose content is given in the action. It matters for what the system keeps.
 func Spelled(c *fact.Collector, name string) {
 	for i := len(c.Impacts) - 1; i >= 0; i-- {
 		if one := &c.Impacts[i]; one.Target == name &&

@@ -36,7 +36,7 @@ func (s *Scan) Begin(readers *Readers) {
 	s.Read = func(kind interlock.Kind, input string) { readers.Payload(s, kind, input) }
 }
 
-// Apart returns a scan of the same world and budget whose findings are its own; whoever asks for it takes over its work.
+// Apart returns a scan of the same world and budget whose findings are its own; the caller takes over its work.
 func (s *Scan) Apart() *Scan {
 	inner := &Scan{Strict: s.Strict, Room: s.Room}
 	inner.Stop = s.Stop
@@ -55,7 +55,7 @@ type statements struct {
 // maxSQLText bounds a text put together by a statement, so that doubling it over and over ends.
 const maxSQLText = 16 << 10
 
-// A BuiltSQL is a text that a statement puts together from constants. What is not constant stands in it as the word x.
+// A BuiltSQL is a text that a statement puts together from constants. What is not constant becomes the word x in it.
 type BuiltSQL struct {
 	Text    string
 	Literal bool // some of it stood in the statement

@@ -41,7 +41,7 @@ type Elements struct {
 
 func VarValue(f Field) Value { return Value{Field: f} }
 
-// A Field is one argument after expansion, as far as that can be known. What is not known stands in text as it was
+// A Field is one argument after expansion, as far as that can be known. What is not known stays in text as it was
 // written, so that a person recognises it.
 type Field struct {
 	Text    string
@@ -50,9 +50,9 @@ type Field struct {
 	Unset   bool // the unknown lead is a plain variable this script never set
 	Glob    bool // it holds unquoted pattern characters
 	Quoted  bool // it is a path whose pattern characters are quoted, so that they mean themselves
-	All     bool // it stands for every file there is in a directory
+	All     bool // it means every file there is in a directory
 	Each    bool // a loop gives it another value in each round
-	Depth   int  // it stands for what lies anywhere below: wholeTree, namedBelow
+	Depth   int  // it means what lies anywhere below: wholeTree, namedBelow
 	Odd     bool // it is spelled to hide what it is
 	Flow    Flow // what flowed into it from substitutions
 }

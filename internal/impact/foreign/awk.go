@@ -76,7 +76,7 @@ func (r *Run) fed(text, command Value) Value {
 	return textForeign("printf %s " + lex.ShellQuote(text.Text) + " | " + command.Text)
 }
 
-// joinedOperands reads what stands side by side, up to an operator.
+// joinedOperands reads operands that are side by side, up to an operator.
 func (r *Run) joinedOperands() Value {
 	v := r.resolved(r.operand())
 	for r.more() && r.host.Spend(1) && !r.ends() {

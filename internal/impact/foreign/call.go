@@ -139,9 +139,9 @@ func (r *Run) indirect(name string, args []Value) (string, []Value, bool) {
 	return target, rest, true
 }
 
-// unlisted is a call that stands in no table and that the program doesn't define.
+// unlisted is a call that is in no table and that the program doesn't define.
 //
-// Where R and Julia load a package, the calls nobody knows are its own: what these languages do to the world stands in the table.
+// Where R and Julia load a package, the calls nobody knows are its own: what these languages do to the world is in the table.
 func (r *Run) unlisted(name string, self *Value) {
 	r.packages = r.packages || r.lang.Syntax == "r" && (name == "library" || name == "require")
 	last := name[strings.LastIndexByte(name, '.')+1:]
@@ -155,7 +155,7 @@ func (r *Run) unlisted(name string, self *Value) {
 	}
 }
 
-// unknownCall asks about a call that nothing is known of, in a program that stands in the command.
+// unknownCall asks about a call that nothing is known of, in a program that is written in the command.
 func (r *Run) unknownCall(name string) {
 	if r.inline {
 		r.host.Unknown(name)
@@ -201,7 +201,7 @@ func (r *Run) index(v Value, keys []Value) Value {
 	return Value{Text: "\x00", secret: v.secret, Sent: v.Sent}
 }
 
-// bareCall reports whether a name is called with what stands behind it, without brackets.
+// bareCall reports whether a name is called with what follows it, without brackets.
 func (r *Run) bareCall(v Value, t *foreignToken) bool {
 	if !t.space && t.kind != foreignText || r.lang.Keywords[v.Name] || strings.IndexAny(v.Name[:1], "$@%") == 0 ||
 		!r.beginsArgument(t) {

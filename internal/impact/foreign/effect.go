@@ -132,7 +132,7 @@ func (r *Run) traitsOf(e *know.LanguageEffect, args []Value) []string {
 	return traits
 }
 
-// onPath does something to every path a value stands for.
+// onPath does something to every path a value represents.
 func (r *Run) onPath(name string, kind interlock.ImpactKind, v Value, traits []string) {
 	if v.Class == "handle" {
 		return

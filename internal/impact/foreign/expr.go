@@ -20,7 +20,7 @@ type Run struct {
 	at       int
 	depth    int
 	level    int  // texts inside texts
-	inline   bool // the program stands in the command itself
+	inline   bool // the program is written in the command itself
 	vars     map[string]Value
 	given    *Value // what the program was called with, by whatever of its usual names
 	defined  map[string]bool
@@ -112,7 +112,7 @@ func (r *Run) statement(word string) bool {
 	return false
 }
 
-// valued reports whether a keyword stands before a value that somebody may use: new, my, local, return.
+// valued reports whether a keyword comes before a value that somebody may use: new, my, local, return.
 func valued(l *know.Language, word string) bool {
 	switch word {
 	case "new", "function", "sub", "fn", "lambda", "proc", "do", "my", "our", "local", "let", "var", "val", "def", "const":
@@ -325,7 +325,7 @@ func (r *Run) operator(left Value) Value {
 	return r.oneOf(left, op)
 }
 
-// oneOf reads what stands behind an operator that chooses between two values; behind any other, nothing is known.
+// oneOf reads what follows an operator that chooses between two values; after any other, nothing is known.
 func (r *Run) oneOf(left Value, op string) Value {
 	right := r.operand()
 	switch op {
@@ -349,7 +349,7 @@ func (r *Run) concatenated(left Value, op string) Value {
 	return left.joined(right, "")
 }
 
-// beside reads what stands directly behind a value: in awk texts are joined so.
+// beside reads what directly follows a value: in awk texts are joined so.
 func (r *Run) beside(left Value, t *foreignToken) Value {
 	switch {
 	case t.kind == foreignName && (t.text == "and" || t.text == "or" || t.text == "not" || t.text == "eq" || t.text == "ne" ||
@@ -368,7 +368,7 @@ func (r *Run) beside(left Value, t *foreignToken) Value {
 	return left
 }
 
-// resolved is a value a name stands for, if it does.
+// resolved is the value of the variable that a name means, if it means one.
 func (r *Run) resolved(v Value) Value {
 	if v.Name == "" {
 		return v

@@ -223,7 +223,7 @@ func characters(how string, args []Value, out Value) Value {
 	return Value{Text: b.String(), Quoted: true, Class: "decoded"}
 }
 
-// globbed are the files a pattern stands for, or those in a directory.
+// globbed are the files a pattern matches, or those in a directory.
 func (r *Run) globbed(dir Value, rest []Value) Value {
 	if dir.listed && len(dir.list) > 0 {
 		dir = dir.list[0]
@@ -284,7 +284,7 @@ func (r *Run) filled(t *foreignToken) Value {
 	return out
 }
 
-// marksVariable reports whether a character stands before the name of a variable within a text.
+// marksVariable reports whether a character comes before the name of a variable within a text.
 func marksVariable(syntax string, c byte) bool {
 	return syntax != "ruby" && syntax != "elixir" && (c == '$' || c == '@' && syntax == "perl")
 }

@@ -144,7 +144,7 @@ func (r *Run) argument() Value {
 	return v
 }
 
-// block reads what stands in braces or between do and end: statements, or the members of a table. What a block gives is the
+// block reads what is in braces or between do and end: statements, or the members of a table. What a block gives is the
 // last value in it.
 func (r *Run) block(closing string) Value {
 	inner := r.inner
@@ -278,7 +278,7 @@ func (r *Run) bareOperand() Value {
 	return r.operand()
 }
 
-// isMember reports whether an operator leads to a member of what stands before it.
+// isMember reports whether an operator leads to a member of what comes before it.
 func (r *Run) isMember(t *foreignToken, v Value) bool {
 	next := r.ahead(1)
 	for _, op := range r.lang.Member {

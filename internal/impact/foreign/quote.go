@@ -8,7 +8,7 @@ import (
 
 // The quotes that languages with many of them have: Perl's q{} and s///, Ruby's %w[], here-documents.
 
-// delimited reads what stands between the bracket or sign at the place reached and the one that belongs to it.
+// delimited reads what is between the bracket or sign at the place reached and the one that belongs to it.
 func (x *foreignLexer) delimited(kind byte, fills bool) {
 	raw := x.between()
 	x.literal(kind, raw, fills, 0)
@@ -128,10 +128,10 @@ func (x *foreignLexer) hashKey(rest string) bool {
 	return end > 0
 }
 
-// maxForeignLevel bounds programs inside texts of programs, each of which is cut into words once more.
+// maxForeignLevel bounds programs inside texts of programs, since each is cut into words once more.
 const maxForeignLevel = 4
 
-// substitution reads s/pattern/replacement/flags. With the flag e the replacement is a program, which stands where it is.
+// substitution reads s/pattern/replacement/flags. With the flag e the replacement is a program, which is read in its place.
 func (x *foreignLexer) substitution(word string, open byte) {
 	x.between()
 	if strings.IndexByte("({[<", open) >= 0 {

@@ -23,7 +23,7 @@ type foreignToken struct {
 	kind  byte
 	text  string
 	fills bool // values of variables are put into the text
-	space bool // white space stands before it
+	space bool // white space comes before it
 }
 
 func (t *foreignToken) is(text string) bool { return t.kind == foreignOp && t.text == text }
@@ -35,7 +35,7 @@ type foreignLexer struct {
 	at     int
 	out    []foreignToken
 	here   []foreignHere // here-documents that begin on the next line
-	gap    bool          // white space stands before what comes
+	gap    bool          // white space is before what comes
 	broken bool          // something put into a text does not end, so that nobody looks again
 	level  int           // programs inside patterns of programs
 }
@@ -276,7 +276,7 @@ func (x *foreignLexer) quoted(c byte, rest string) bool {
 	return true
 }
 
-// backquoted reads what stands in backquotes: a name, or a command that is run.
+// backquoted reads what is in backquotes: a name, or a command that is run.
 func (x *foreignLexer) backquoted() bool {
 	switch x.lang.Syntax {
 	case "r":
@@ -289,7 +289,7 @@ func (x *foreignLexer) backquoted() bool {
 	return true
 }
 
-// plain reads a text up to the next such quote that no backslash stands before.
+// plain reads a text up to the next such quote that has no backslash before it.
 func (x *foreignLexer) plain(quote byte, kind byte, fills bool) {
 	start := x.at + 1
 	i := start
@@ -364,7 +364,7 @@ func (x *foreignLexer) flags() {
 	}
 }
 
-// page reads documentation that stands between lines of its own: =begin and =end, =pod and =cut.
+// page reads documentation that is between lines of its own: =begin and =end, =pod and =cut.
 func (x *foreignLexer) page(rest string) bool {
 	if rest[0] != '=' || x.at > 0 && x.text[x.at-1] != '\n' || !lex.IsNameStart(x.byteAt(x.at+1)) {
 		return false

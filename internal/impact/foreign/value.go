@@ -6,14 +6,14 @@ import (
 	"interlock/internal/lex"
 )
 
-// A Value is what is known of a value in a program. \x00 in a text stands for a part that is not known.
+// A Value is what is known of a value in a program. \x00 in a text means a part that is not known.
 type Value struct {
 	Text   string
 	Name   string // the value is what this name means and nothing more is known: File, os.execute
 	Class  string // what made it, where that says what its methods do: path, command, lambda
 	list   []Value
 	listed bool // it is a list, whose elements are in list as far as they are known
-	Glob   bool // the text is a pattern that stands for the files it matches
+	Glob   bool // the text is a pattern that represents the files it matches
 	Quoted bool // it was written down as it is, and is no name of anything
 	secret bool // it holds what a secret store held
 	Sent   bool // it came over a network

@@ -64,7 +64,7 @@ func (w *wordReader) bracketed(text string, i int) int {
 	return next
 }
 
-// words reads words up to the end of a command, or of the brackets it stands in.
+// words reads words up to the end of a command, or of the brackets it is in.
 func (w *wordReader) words(text string, i int, brackets bool) (list []Value, next int) {
 	for i < len(text) && w.host.Spend(1) {
 		c := text[i]
@@ -89,7 +89,7 @@ func (w *wordReader) words(text string, i int, brackets bool) (list []Value, nex
 	return list, i
 }
 
-// word reads one word: in braces as it stands, in quotes or bare with what variables and commands put into it.
+// word reads one word: in braces as it is, in quotes or bare with what variables and commands put into it.
 func (w *wordReader) word(text string, i int, brackets bool) (Value, int) {
 	if text[i] == '{' && !brackets {
 		end := bracketEnd(text, i, '{', '}')

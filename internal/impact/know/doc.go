@@ -4,7 +4,7 @@
 //
 // Knowledge decodes lazily: a program's description is decoded when it is first asked for, so that the start of a hook costs
 // little however much is known. A description that does not decode is an error of the build, found by Check, which a test
-// calls for all of them; a program nobody describes is not an error but a question for whoever reads the command.
+// calls for all of them; a program nobody describes is not an error but a question for the reader of the command.
 //
 // A Command says which impacts a use has by its flags, operands and subcommands; the words it may use stand in
 // docs/adding-a-command.md. The table of places answers for a clean path how far it reaches and what it holds: secrets,

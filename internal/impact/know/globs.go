@@ -134,7 +134,7 @@ func stemLetters(glob string) int {
 	return LettersOf(glob)
 }
 
-// A globToken is one letter of a pattern, or what stands for letters.
+// A globToken is one letter of a pattern, or what represents letters.
 type globToken struct {
 	kind  byte // 'a' a letter, '?' any letter, '*' any number of them, '[' one of a class
 	c     byte

@@ -33,13 +33,13 @@ type Knowledge struct {
 // An entry is one command description, decoded when first used.
 type entry struct {
 	name     string
-	document string // the file it stands in
+	document string // the file it is in
 	raw      []byte
 	once     sync.Once
 	done     *Command
 	err      error
 
-	windows bool // it stands in a document about Windows
+	windows bool // it is in a document about Windows
 }
 
 type lazyPaths struct {
@@ -117,7 +117,7 @@ func (k *Knowledge) indexLines(name string, table []byte) error {
 	return nil
 }
 
-// add files a description that stands in a document under its names.
+// add files a description from a document under its names.
 func (k *Knowledge) add(document, names string, raw []byte) error {
 	if len(k.room) == 0 {
 		k.room = make([]entry, 64)
@@ -310,7 +310,7 @@ type Command struct {
 	Sends     bool   // standard input goes where the command connects to
 	Links     bool   // the last operand becomes another name of the first
 	Seeks     bool   // the first operand is what it looks for in all the others hold
-	Piped     bool   // a cmdlet: what comes through the pipeline stands for its first operand
+	Piped     bool   // a cmdlet: what comes through the pipeline serves as its first operand
 	Bare      string // with how little behind it it only prints what it can do: alone, or with one word
 	Prints    string
 	Recipe    string // the format and the names of the file that says what it runs

@@ -85,7 +85,7 @@ func (k *Knowledge) Language(name string) *Language {
 // foreignSyntaxes are the ways of writing that the reader knows.
 func foreignSyntaxes() []string {
 	return []string{"perl", "ruby", "php", "lua", "awk", "julia", "r", "elixir", "groovy", "vim", "lisp", "tcl", "cmake",
-		"none"} // of which only the harmless names are used
+		"none"} // only its harmless names are used
 }
 
 func compileLanguage(name string, d languageDescription) (*Language, error) {

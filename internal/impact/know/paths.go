@@ -223,7 +223,7 @@ type matching struct {
 	place    Place    // the path, with what was found
 	drop     []string // traits that a pattern takes away again
 	glob     bool     // a part of the path is a pattern
-	anchored bool     // the patterns being asked are for one place, not for wherever a name stands
+	anchored bool     // the patterns being asked are for one place, not for wherever a name is
 }
 
 // note notes what patterns say about the rest of the path.

@@ -16,6 +16,6 @@ type Place struct {
 	Passing bool // it lies in scratch space, where nobody keeps work
 
 	Listed    bool // only names are looked at, not what files hold
-	Opened    bool // it stands for all that lies below it, and secrets are among that
+	Opened    bool // it means all that lies below it, and secrets are among that
 	MaybeSelf bool // it is a pattern that could be filled in so that it names something of Interlock's own
 }

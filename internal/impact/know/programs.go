@@ -18,7 +18,7 @@ type CallEffect struct {
 	Arg     int
 	Reach   interlock.Reach
 	Traits  []string
-	Needs   []string // modules of which one must be imported
+	Needs   []string // modules: one of them must be imported
 	Copying bool
 }
 

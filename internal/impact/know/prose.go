@@ -134,10 +134,10 @@ type ProseTable struct {
 	words      map[WordList]map[string]bool
 }
 
-// Is reports whether a word stands in a list.
+// Is reports whether a word is in a list.
 func (t *ProseTable) Is(list WordList, word string) bool { return t.words[list][word] }
 
-// Any reports whether one of the words stands in a list.
+// Any reports whether one of the words is in a list.
 func (t *ProseTable) Any(list WordList, words []string) bool {
 	set := t.words[list]
 	return slices.ContainsFunc(words, func(w string) bool { return set[w] })
@@ -158,7 +158,7 @@ type ObjectRule struct {
 
 // Surroundings are what must hold around a word. Empty lists demand nothing.
 type Surroundings struct {
-	Wide      bool // a word for all there is stands at or before it
+	Wide      bool // a word for all there is comes at or before it
 	EveryFile bool // the words before it mean every file and not all of a sort
 
 	Before, Next, Clause                           []string // one of them must stand there

@@ -195,7 +195,7 @@ func (p *ToolPattern) ready() {
 	}
 }
 
-// A nameForm is a pattern in which * stood for any run of characters: what stands between the stars.
+// A nameForm is a pattern in which * stood for any run of characters: what is between the stars.
 type nameForm []string
 
 // matches reports whether a name has the form, in linear time for the few stars that patterns have.

@@ -10,9 +10,9 @@ import (
 )
 
 // What lies below a directory. A program that goes through a whole tree reads, changes or deletes what is protected in it as
-// well, so a home directory stands for the keys below it.
+// well, so a home directory means the keys below it.
 
-// How deep the files lie that a field stands for.
+// How deep the files lie that a field means.
 const (
 	WholeTree  = 1 // everything below the path
 	NamedBelow = 2 // what has the path's last part for its name, however far below
@@ -29,7 +29,7 @@ var sharedFolders = []string{"", ".config", ".local", ".local/share", "Library",
 	"AppData/Roaming", "AppData/Local"}
 
 // BeginsPrograms reports whether a folder of somebody's home is one in which a program looks for what it begins with, so that
-// whoever puts a whole folder there has put such a file there.
+// to put a whole folder there is to put such a file there.
 func (w *World) BeginsPrograms(clean string) bool {
 	below, inHome := w.belowHome(clean)
 	return inHome && !slices.Contains(sharedFolders, below) && w.Holds(clean, "*", fact.TraitStartup)
@@ -81,7 +81,7 @@ func fits(m *know.PathPattern, name string) bool {
 	return last == name || know.MatchGlob(last, name) || know.IsGlob(name) && know.GlobsMeet(name, strings.TrimRight(last, "*"))
 }
 
-// Found gives a place that stands for what a search finds anywhere below a directory what is protected there.
+// Found gives a place that means what a search finds anywhere below a directory what is protected there.
 func (w *World) Found(p *know.Place, depth int) {
 	dir, name := p.Path, "*"
 	if depth == NamedBelow {
@@ -131,7 +131,7 @@ func (w *World) locateSelf(p *know.Place) {
 	}
 }
 
-// protects adds to an impact what follows from the places that a path stands for and does not name.
+// protects adds to an impact what follows from the places that a path means and does not name.
 func (w *World) protects(p *know.Place, i *interlock.Impact) {
 	changes := i.Kind == interlock.ImpactWrite || i.Kind == interlock.ImpactDelete
 	if p.MaybeSelf && changes && i.Reach != interlock.ReachSelf && !fact.HasTrait(p.Traits, fact.TraitRoot) {

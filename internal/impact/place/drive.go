@@ -45,7 +45,7 @@ func (w *World) windowsName(name string) (clean string, stream bool) {
 	}
 	if len(name) > 2 && name[1] == ':' && !lex.IsDrive(name) && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z' &&
 		!strings.Contains(name[2:], ":") {
-		name = name[2:] // relative to where that drive stands
+		name = name[2:] // relative to the current directory of that drive
 	}
 	if i := strings.LastIndexByte(name, ':'); i > 2 && !strings.Contains(name[i:], "/") && !strings.Contains(name, "://") {
 		name, stream = name[:i], i+1 < len(name)
@@ -89,7 +89,7 @@ func trimComponents(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// shortName is what a name of eight characters and three stands for: one of the directories every system has, or a
+// shortName is what a name of eight characters and three means: one of the directories every system has, or a
 // pattern.
 func shortName(stem, rest string) string {
 	for _, long := range [...]string{"Program Files", "ProgramData", "Documents and Settings", "Administrator", "Windows",

@@ -44,7 +44,7 @@ func replaces(p *know.Place, i *interlock.Impact) bool {
 }
 
 // OwnCopy records that Interlock's program gets another name, under which what it is told to do is not recognised, if that is
-// what stands at the source. What lies in the workspace is what a build has made there.
+// what is at the source. What lies in the workspace is what a build has made there.
 func (w *World) OwnCopy(source, name, via string) {
 	p := w.Place(source)
 	if source != ownProgram && (p.Reach == interlock.ReachWorkspace && !strings.ContainsAny(p.Path, "$`") ||

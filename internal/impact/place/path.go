@@ -29,7 +29,7 @@ type World struct {
 }
 
 // Place judges a path as the analysed input names it: relative to s.dir, with ~ and $HOME, on any platform. It is
-// lexical; what it should know of links stands in the view. Where neither a working directory nor a workspace is known,
+// lexical; what it should know of links is in the view. Where neither a working directory nor a workspace is known,
 // a path is taken to be in the workspace unless it says otherwise.
 func (w *World) Place(name string) know.Place {
 	at := w.judged(name)
@@ -39,7 +39,7 @@ func (w *World) Place(name string) know.Place {
 	w.missed++
 	w.SpendBytes(len(name) + len(w.Dir))
 	p := w.judgePlace(name)
-	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // whoever adds traits adds to a copy
+	p.Traits = p.Traits[:len(p.Traits):len(p.Traits)] // the caller adds traits to a copy
 	*w.judged(name) = Judgement{Name: name, dir: w.Dir, windows: w.Windows, Judged: true, place: p}
 	return p
 }
@@ -121,7 +121,7 @@ func (w *World) clean(name string) (clean string, sure bool) {
 }
 
 // pointedHome reads a path whose beginning is the home directory with letters of it left to a pattern, as /?ome/dev or
-// /home/de[v]: whoever writes that means the home directory.
+// /home/de[v]: that means the home directory.
 func (w *World) pointedHome(clean string) (string, bool) {
 	home := w.Home()
 	if len(home) < 2 || clean[0] != '/' || !know.IsGlob(clean) {
@@ -159,7 +159,7 @@ func dottedUp(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// throughRoot takes the root of a process for the root: a link, so that `..` behind it leads to / and not to what stands
+// throughRoot takes the root of a process for the root: a link, so that `..` behind it leads to / and not to what is
 // before it.
 func throughRoot(name string) string {
 	for at := 0; at < len(name); {
@@ -297,7 +297,7 @@ func (w *World) belowHome(clean string) (rest string, ok bool) {
 	if h := w.View.Home; h != "" && Below(clean, h) {
 		return strings.TrimPrefix(clean[len(h):], "/"), true
 	}
-	if strings.HasPrefix(clean, "/.") { // the root is the home of whoever has none
+	if strings.HasPrefix(clean, "/.") { // the root is the home of a user who has none
 		return clean[1:], true
 	}
 	for _, h := range [...]string{"~", "/root"} {
@@ -406,7 +406,7 @@ func (w *World) driveReach(clean string, inHome bool, workspace string) interloc
 
 // Touch records that a path is read, written or deleted, and what follows from the place it names: reading a secret is
 // also a credential impact, writing a start-up file is also a persist impact. Target, reach and the place's traits are
-// filled in; a reach that is set already stands.
+// filled in; a reach that is set already is kept.
 func (w *World) Touch(name string, i interlock.Impact) { w.TouchPlace(w.Place(name), i) }
 
 func (w *World) TouchPlace(p know.Place, i interlock.Impact) {
@@ -485,7 +485,7 @@ func UsualReversibility(kind interlock.ImpactKind) interlock.Reversibility {
 	return interlock.Reversible
 }
 
-// Named returns the traits a path's last components have wherever it stands.
+// Named returns the traits a path's last components have wherever it is.
 func (w *World) Named(end string) []string {
 	p := know.Place{Path: "x/" + end}
 	w.Know.PathTable().Match(&p, "", false)

@@ -43,7 +43,7 @@ func (w *World) FetchedBefore(path string) bool {
 	return false
 }
 
-// UnreadKinds are the kinds of code of which nothing is read.
+// UnreadKinds are the kinds of code that are not read at all.
 var UnreadKinds = lex.Set([]string{"other", "applescript"})
 
 // Unread marks a place whose text is not known where the agent itself wrote it lately: nobody has seen what it does, and it is

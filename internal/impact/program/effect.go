@@ -53,7 +53,7 @@ func (r *codeRun) shell(c *codeCall, target codeValue) {
 	}
 }
 
-// unseen records a command of which nothing is known.
+// unseen records a command that nothing is known of.
 func (r *codeRun) unseen(c *codeCall, target codeValue) {
 	r.wantsRead()
 	i := interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachSystem, Via: c.name,
@@ -258,7 +258,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 		}
 		if target.decoded() {
 			r.hide(before)
-			if !maybe { // whoever encodes what is to run hides it, harmless as it may read
+			if !maybe { // encoding what is to run hides it, harmless as it may read
 				r.s.Add(interlock.Impact{Kind: interlock.ImpactExecute, Reach: interlock.ReachWorkspace, Via: c.name,
 					Reversibility: interlock.Reversible,
 					Traits:        []string{fact.TraitDecoded, fact.TraitInline, fact.TraitObfuscated}})
@@ -284,7 +284,7 @@ func (r *codeRun) code(c *codeCall, target codeValue, maybe bool) {
 	r.s.Add(i)
 }
 
-// inner reads code that stands in a text, with the names of the program around it, and returns what it comes to.
+// inner reads code that is in a text, with the names of the program around it, and returns what it comes to.
 func (r *codeRun) inner(text string) codeValue {
 	if reason := r.s.Enter(text); reason != "" {
 		r.s.Unknown(string(r.kind), reason)

@@ -69,7 +69,7 @@ func (r *codeRun) tellsNamed(c *codeCall, target, body codeValue) {
 	}
 }
 
-// tellsName records the look-up of a name below somebody else's that is made of a variable or a file: whoever serves that
+// tellsName records the look-up of a name below somebody else's that is made of a variable or a file: the server of that
 // domain reads what was asked for.
 func (r *codeRun) tellsName(c *codeCall, target codeValue) {
 	const private = markVariable | markNamed | markSecret | markEnviron | markOutside | markPrivate
@@ -89,7 +89,7 @@ func (r *codeRun) tells(c *codeCall, what string) {
 		Traits: []string{fact.TraitSecret, fact.TraitUpload}})
 }
 
-// shows notes that the program prints what a variable holds whose name says that it is a secret. Whoever started the program
+// shows notes that the program prints what a variable holds whose name says that it is a secret. The caller of the program
 // knows where that goes.
 func (r *codeRun) shows(c *codeCall) {
 	switch c.name {

@@ -70,7 +70,7 @@ func (p *codeParser) closing(i int) int {
 	return p.limit
 }
 
-// within reads what stands between the bracket at hand and the one that closes it.
+// within reads what is between the bracket at hand and the one that closes it.
 func (p *codeParser) within(read func()) {
 	end, limit := p.closing(p.at), p.limit
 	p.at++
@@ -225,7 +225,7 @@ func (p *codeParser) extend(kind codeNodeKind, text string, left, right *codeNod
 	return p.node(kind, text, left, right)
 }
 
-// unary reads an operand with what stands before it.
+// unary reads an operand with what comes before it.
 func (p *codeParser) unary() *codeNode {
 	if !p.more() {
 		return &codeNode{}
@@ -294,7 +294,7 @@ func (p *codeParser) construct() *codeNode {
 	}
 }
 
-// postfix reads what stands behind an operand: attributes, calls and subscripts.
+// postfix reads what follows an operand: attributes, calls and subscripts.
 func (p *codeParser) postfix(n *codeNode) *codeNode {
 	for p.more() {
 		t := &p.tokens[p.at]

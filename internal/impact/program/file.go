@@ -15,7 +15,7 @@ import (
 const maxLooked = 8 // files a program reads that are wanted, if it runs something it computes
 
 // stands is what a program reads from a file: what it wrote there itself, or what the door has read. A file that was not read
-// is remembered, because the program may run what stands in it.
+// is remembered, because the program may run what is in it.
 func (r *codeRun) stands(target codeValue) (codeValue, bool) {
 	if held, ok := r.files[target.text()]; ok {
 		return held, true

@@ -142,7 +142,7 @@ func (r *codeRun) conclude() {
 			Reversibility: interlock.Irreversible,
 			Confidence:    interlock.Inferred, Traits: []string{fact.TraitRepeated, fact.TraitUpload}})
 	}
-	if r.walks && r.encrypts && r.rewrites { // whoever has the key has the files
+	if r.walks && r.encrypts && r.rewrites { // the holder of the key has the files
 		r.s.Add(interlock.Impact{Kind: interlock.ImpactDelete, Reach: interlock.ReachHome, Via: string(r.kind) + " encryption",
 			Reversibility: interlock.Irreversible,
 			Confidence:    interlock.Inferred, Traits: []string{fact.TraitBulk, fact.TraitOverwrite, fact.TraitMalice}})
@@ -266,7 +266,7 @@ func (r *codeRun) fetched(c *codeCall) bool {
 	return c.mentions("requests", "urlopen", "fetch", "axios", "urllib", "recv")
 }
 
-// mentions reports whether one of the names stands in the arguments.
+// mentions reports whether one of the names is in the arguments.
 func (c *codeCall) mentions(names ...string) bool {
 	left := 256
 	for i := range c.arguments {

@@ -246,7 +246,7 @@ func argumentOf(arguments []codeArg, field string) codeValue {
 	return codeValue{dynamic: true}
 }
 
-// joinPaths joins paths; one that begins at the root begins anew.
+// joinPaths joins paths; one that begins at the root starts over.
 func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 	var v codeValue
 	for i, part := range parts {
@@ -258,7 +258,7 @@ func (r *codeRun) joinPaths(parts []codeValue) codeValue {
 			v = codeValue{texts: part.texts, dynamic: part.dynamic, marks: v.marks | part.marks}
 			continue
 		}
-		if v.text() == "" || strings.HasSuffix(v.text(), "/") { // nothing before it, or a separator that stands there already
+		if v.text() == "" || strings.HasSuffix(v.text(), "/") { // nothing before it, or a separator that is there already
 			v = codeValue{texts: r.joinTexts(v, part, ""), dynamic: v.dynamic || part.dynamic || len(part.texts) == 0,
 				marks: v.marks | part.marks}
 			continue

@@ -4,7 +4,7 @@ import (
 	"interlock/internal/impact/fact"
 )
 
-// subscript reads what stands between [ and ]; a slice has a mark for what it leaves out.
+// subscript reads what is between [ and ]; a slice has a mark for what it leaves out.
 func (p *codeParser) subscript() (of []*codeNode) {
 	p.within(func() {
 		for p.more() {
@@ -23,7 +23,7 @@ func (p *codeParser) subscript() (of []*codeNode) {
 	return of
 }
 
-// elements reads what stands in brackets up to the limit: expressions with commas between them, keywords, comprehensions.
+// elements reads what is in brackets up to the limit: expressions with commas between them, keywords, comprehensions.
 func (p *codeParser) elements(called bool) (of []*codeNode) {
 	for p.more() {
 		before := p.at
@@ -144,7 +144,7 @@ func (p *codeParser) primary() *codeNode {
 	return &codeNode{}
 }
 
-// gathered reads elements as one node; a comprehension stands for itself.
+// gathered reads elements as one node; a comprehension is that node itself.
 func (p *codeParser) gathered(kind codeNodeKind) *codeNode {
 	of := p.elements(false)
 	if len(of) == 1 && of[0].kind == nodeComprehension {
@@ -199,7 +199,7 @@ func (p *codeParser) stringLiteral() *codeNode {
 	return p.node(nodeJoin, "", pieces...)
 }
 
-// computed parses an expression that stands in a string.
+// computed parses an expression that is in a string.
 func (p *codeParser) computed(source string) *codeNode {
 	if p.level >= 3 {
 		return &codeNode{}

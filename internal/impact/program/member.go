@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// nameValue is what a name stands for.
+// nameValue is what a name means.
 func (r *codeRun) nameValue(name string) codeValue {
 	if v, ok := r.scope.find(name); ok {
 		return v

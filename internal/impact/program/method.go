@@ -174,7 +174,7 @@ func (r *codeRun) joinedList(c *codeCall, v codeValue) codeValue {
 	return out
 }
 
-// split is text.split(separator); no separator stands for blanks in Python.
+// split is text.split(separator); no separator means blanks in Python.
 func (r *codeRun) split(v codeValue, separator string) codeValue {
 	out := codeValue{list: true, marks: v.marks, dynamic: v.dynamic}
 	text := v.text()

@@ -6,7 +6,7 @@ import (
 
 // A notebook's cell is Python with lines for a shell: !command, %magic, and %%bash for the whole cell.
 
-// cellLine reads such a line, if one begins here, as the call that it stands for.
+// cellLine reads such a line, if one begins here, as the call that it means.
 func (r *codeReader) cellLine() bool {
 	c := r.in[r.at]
 	if r.script || c != '!' && c != '%' || len(r.brackets) > 0 {
@@ -67,7 +67,7 @@ func isMagic(line string) bool {
 	return len(line) > 1 && line[1]|0x20 >= 'a' && line[1]|0x20 <= 'z'
 }
 
-// cellText is a command in which {name} stands for a value.
+// cellText is a command in which {name} represents a value.
 func cellText(command string) codeToken {
 	var value codePieces
 	for i := 0; i < len(command); i++ {

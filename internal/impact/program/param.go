@@ -1,6 +1,6 @@
 package program
 
-// skipTo steps over what stands before a mark in the line at hand: the type that a function returns.
+// skipTo steps over what comes before a mark in the line at hand: the type that a function returns.
 func (p *codeParser) skipTo(mark string) {
 	for p.more() && !p.is(mark) && !p.tokens[p.at].line {
 		if pair := int(p.tokens[p.at].pair); pair > p.at && pair < p.limit {

@@ -9,7 +9,7 @@ import (
 	"interlock/internal/lex"
 )
 
-// setAttribute is target.name = v. What stands in for a function that others rely on is noted.
+// setAttribute is target.name = v. What replaces a function that others rely on is noted.
 func (r *codeRun) setAttribute(target *codeNode, v codeValue) {
 	base := r.eval(target.of[0])
 	full := ""

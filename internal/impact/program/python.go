@@ -58,13 +58,13 @@ func (p *codeParser) pythonStatement() *codeNode {
 	return p.pythonSimple()
 }
 
-// A pythonLineAt is what is known of the logical line that a token stands in: many statements may stand in one.
+// A pythonLineAt is what is known of the logical line that a token is in: many statements may be in one.
 type pythonLineAt struct {
 	end    int32 // where the line ends, seen from here: the next token, or the one behind the bracket that closes, that begins one
 	indent int32
 }
 
-// line returns what is known of the line that a token stands in.
+// line returns what is known of the line that a token is in.
 func (p *codeParser) line(at int) pythonLineAt {
 	if n := len(p.tokens); p.lines == nil && n > 0 {
 		p.lines = make([]pythonLineAt, n+1)
@@ -112,7 +112,7 @@ func (p *codeParser) pythonLine(read func() *codeNode) *codeNode {
 	return n
 }
 
-// indentAround returns the indentation of the line that the token at hand stands in.
+// indentAround returns the indentation of the line that the token at hand is in.
 func (p *codeParser) indentAround() int32 { return p.line(p.at).indent }
 
 // pythonBody reads the body behind a colon: the rest of the line, or the block below it.

@@ -35,7 +35,7 @@ type codeRun struct {
 	earlier   bool                 // what came over a network was fetched before this action
 	environ   map[string]codeValue // variables of the environment that were set
 	named     []string             // variables of the environment that it read and whose names say they hold a secret
-	instead   map[string]codeValue // what stands in the place of functions of libraries
+	instead   map[string]codeValue // what takes the place of functions of libraries
 
 	network   bool // talks to a network
 	received  bool // reads from a socket

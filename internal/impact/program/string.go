@@ -151,7 +151,7 @@ func skipQuoted(in string, i int) int {
 	return 0
 }
 
-// unescape writes what the escape at i stands for and returns where it ends.
+// unescape writes what the escape at i means and returns where it ends.
 func unescape(value *strings.Builder, in string, i int) int {
 	digits, base, from := 0, rune(16), i+2
 	switch c := in[i+1]; c {

@@ -26,12 +26,12 @@ type codeToken struct {
 	line   bool  // it is the first of a logical line in Python, and of any line in JavaScript
 	ticked bool  // a template, which may be called
 	indent int32 // column of the first token of a line
-	pair   int32 // of a bracket: where its other one stands, or -1
+	pair   int32 // of a bracket: where its other one is, or -1
 	text   string
 	parts  []codePart
 }
 
-// A codePart is a piece of a string: text as it stands, or the source of an expression.
+// A codePart is a piece of a string: text as it is, or the source of an expression.
 type codePart struct {
 	text     string
 	computed bool
@@ -93,7 +93,7 @@ func wideBlank(in string, i int) int {
 	return 0
 }
 
-// push adds the token that begins where the reader stands.
+// push adds the token that begins where the reader is.
 func (r *codeReader) push(kind codeSort, text string) { r.pushToken(codeToken{kind: kind, text: text}) }
 
 func (r *codeReader) pushToken(t codeToken) {
@@ -102,7 +102,7 @@ func (r *codeReader) pushToken(t codeToken) {
 	r.tokens = append(r.tokens, t)
 }
 
-// next reads one token, or what stands between tokens.
+// next reads one token, or what is between tokens.
 func (r *codeReader) next() {
 	in, c := r.in, r.in[r.at]
 	if (c == '!' || c == '%') && r.cellLine() || r.prompt() || r.blank() || r.comment() {

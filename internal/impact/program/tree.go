@@ -18,7 +18,7 @@ const (
 	nodeList                       // list, tuple, set, array
 	nodeTable                      // dict, object: pairs, spreads
 	nodePair                       // of[0]: of[1]
-	nodeSequence                   // of, the last of which is the value
+	nodeSequence                   // of, whose last one is the value
 	nodeBinary                     // of joined by the operator text
 	nodeOther                      // of, whose value is not known
 	nodeChoice                     // any of of

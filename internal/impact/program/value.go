@@ -23,7 +23,7 @@ const (
 )
 
 // A codeValue is what is known of a value without running the program: the texts it may be, its elements, the module or
-// type it is, where it comes from. In a text a NUL stands for a part that is computed.
+// type it is, where it comes from. In a text a NUL means a part that is computed.
 type codeValue struct {
 	texts    []string    // possible values as text, at most maxTexts
 	items    []codeValue // its elements, if it is a list and they are known
@@ -34,7 +34,7 @@ type codeValue struct {
 	list     bool
 	number   bool // texts are numbers
 	dynamic  bool // part of it, or another possible value, is computed
-	imported bool // is stands for what was imported
+	imported bool // is names what was imported
 	many     bool // it has a thousand elements or more
 	endless  bool // it has no last element
 	cut      bool // it may be more texts than are kept
@@ -60,7 +60,7 @@ type codeClass struct {
 	name     string
 	members  map[string]codeValue
 	bases    []codeValue
-	instance *codeObject // one that stands for those nobody made
+	instance *codeObject // one that represents those nobody made
 }
 
 // A codeClosure is a function with the scope in which it was made.
@@ -370,7 +370,7 @@ func elementOf(name string) string {
 	return ""
 }
 
-// assign gives what stands on the left the value on the right.
+// assign gives what is on the left the value on the right.
 func (r *codeRun) assign(n *codeNode) codeValue {
 	v := r.eval(n.of[1])
 	target := n.of[0]

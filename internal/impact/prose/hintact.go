@@ -327,7 +327,7 @@ func (s proseRun) quotedCommand(inner string, lead []string) {
 	s.Nested(interlock.KindShell, inner)
 }
 
-// commandInProse analyses a command that stands in a sentence without quotes: a known one with an option or a path
+// commandInProse analyses a command that is in a sentence without quotes: a known one with an option or a path
 // right behind it.
 func (s proseRun) commandInProse(text string, p *sentence) {
 	fields := strings.Fields(text)
@@ -367,7 +367,7 @@ func (s proseRun) commandInProse(text string, p *sentence) {
 	}
 }
 
-// optionBehindWords reports whether an option stands behind one or two words of a subcommand, and that is not all there is.
+// optionBehindWords reports whether an option comes behind one or two words of a subcommand, and that is not all there is.
 func optionBehindWords(fields []string) bool {
 	option := func(at int) bool { return fields[at][0] == '-' && len(fields[at]) > 1 }
 	return len(fields) > 2 && isLowerWord(fields[0]) && (option(1) || isLowerWord(fields[1]) && option(2))

@@ -10,7 +10,7 @@ import (
 	"interlock/internal/lex"
 )
 
-// guards reports whether a sentence is about guarding against an attack that stands at a word of it. Words behind the
+// guards reports whether a sentence is about guarding against an attack that is named at a word of it. Words behind the
 // attack ("against a bank", "that evades detection") say nothing of the kind unless they come to it at once.
 func (p *sentence) guards(at int) bool {
 	for i, w := range p.low {

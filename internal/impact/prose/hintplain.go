@@ -64,7 +64,7 @@ func stemOf(word string, known func(string) bool) string {
 	return ""
 }
 
-// said reports whether a verb stands where somebody says what he does next: at the beginning, or behind words that announce it.
+// said reports whether a verb is where somebody says what he does next: at the beginning, or behind words that announce it.
 func (s proseRun) said(p *sentence, at int) bool {
 	if p.program || strings.HasSuffix(strings.Join(p.words[max(0, len(p.words)-1):], ""), "?") {
 		return false

@@ -388,7 +388,7 @@ func take(u *flow.Use, o *know.Option, name string, args []flow.Field, i int) in
 	return following(u, args, i)
 }
 
-// following gives what stands behind a flag that names a command to that command, which reads it in its own way.
+// following gives what comes after a flag that names a command to that command, which reads it in its own way.
 func following(u *flow.Use, args []flow.Field, i int) int {
 	g := &u.Flags[len(u.Flags)-1]
 	if g.Option.Module == "" {

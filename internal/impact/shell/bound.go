@@ -36,7 +36,7 @@ type nestScan struct {
 	depth, openers int
 	cases          int    // open case commands: their patterns' brackets close without having been opened
 	verbatim       int    // depth inside here-documents whose word is quoted
-	lost           int    // here-documents without an end, each of which cost a look at all that follows
+	lost           int    // here-documents without an end; each cost a look at all that follows
 	quote          byte   // 0, ' or "
 	floors         []int  // depth at the start of each quoted stretch and of each substitution in one
 	inner          []byte // for each floor above the first: the quote to return to

@@ -21,7 +21,7 @@ const (
 	maxReadings = 6
 )
 
-// broken judges text that no dialect of the shell parses. A shell runs what stands before the error, one command after
+// broken judges text that no dialect of the shell parses. A shell runs what comes before the error, one command after
 // the other, and some go on after it; another shell may have no objection at all. So whatever in the text any shell could
 // take for a command is judged as one, in every reading of its quotes. If all of it is known and harmless, the text is
 // understood well enough; otherwise it is unknown, and what is plain in it is named beside that.
@@ -158,7 +158,7 @@ func (l *looseRun) read(text string) {
 	}
 }
 
-// unfinished reports whether one line is the beginning of a statement of which every dialect waits for the rest: an if
+// unfinished reports whether one line is the beginning of a statement whose rest every dialect waits for: an if
 // without its fi, a loop without its done. What looks like a call of another language is none.
 func (l *looseRun) unfinished(line string) bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
@@ -306,7 +306,7 @@ func sentence(one clause) bool {
 	return true
 }
 
-// items looks at the words a loop goes through, any of which may become a flag.
+// items looks at the words a loop goes through; any of them may become a flag.
 func (l *looseRun) items(one clause) {
 	for _, w := range one {
 		if w.Text == "do" || w.Text == "[[" {
@@ -355,7 +355,7 @@ func (l *looseRun) commands(one clause, start int) {
 			l.calm = false
 			return
 		}
-		if i == start { // where a command stands
+		if i == start { // in the place of a command
 			l.command(args, flow.Streams{In: flow.Flow{Piped: true}})
 			continue
 		}
@@ -371,7 +371,7 @@ func (l *looseRun) commands(one clause, start int) {
 	}
 }
 
-// everyday reports whether a name that is also an everyday word stands before words that are no command it could run.
+// everyday reports whether a name that is also an everyday word comes before words that are no command it could run.
 func (l *looseRun) everyday(name string, rest []looseWord) bool {
 	spec := l.S.Know.Lookup(name)
 	if spec == nil || !spec.Verb || spec.Wraps == "" {

@@ -396,7 +396,7 @@ func (r *shellRun) setOptions(args []flow.Field, io flow.Streams) flow.Flow {
 	return flow.Flow{}
 }
 
-// readVariable gives variables what stands on standard input.
+// readVariable gives variables what is on standard input.
 func (r *shellRun) readVariable(args []flow.Field, io flow.Streams) flow.Flow {
 	r.indexes(args[1:])
 	r.callback(args)

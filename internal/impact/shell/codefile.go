@@ -62,7 +62,7 @@ func (r *shellRun) liesHere(name flow.Field) bool {
 	return made || known
 }
 
-// ownModule runs a module of the project, where its text is known: NAME.py, or what stands for it as a directory.
+// ownModule runs a module of the project, where its text is known: NAME.py, or its equivalent as a directory.
 func (r *shellRun) ownModule(u *flow.Use, g flow.Given, io flow.Streams) (flow.Flow, bool) {
 	if u.Spec.Script != "python" || g.Value.Dynamic || g.Value.Text == "" || strings.ContainsAny(g.Value.Text, "/ ") {
 		return flow.Flow{}, false

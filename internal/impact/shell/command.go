@@ -432,7 +432,7 @@ func (r *shellRun) globRoot(p *know.Place, text string) {
 		}
 	}
 	if dir == "" {
-		dir = r.S.Dir // a bare * means what stands here
+		dir = r.S.Dir // a bare * means what is here
 	}
 	if dir == "" || strings.Trim(last, "*.?[]!") != "" || last == "" {
 		return

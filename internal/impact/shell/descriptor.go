@@ -26,7 +26,7 @@ func (r *shellRun) keep(rd *syntax.Redirect, f flow.Field, sinks []*syntax.ProcS
 // numbered reports whether a redirection is of another descriptor than standard input.
 func numbered(rd *syntax.Redirect) bool { return rd.N != nil && rd.N.Value != "0" }
 
-// throughDescriptors gives arguments such as /dev/fd/3 what stands on the descriptor they name, where a redirection put it there.
+// throughDescriptors gives arguments such as /dev/fd/3 what is on the descriptor they name, where a redirection put it there.
 func (r *shellRun) throughDescriptors(args []flow.Field) {
 	if len(r.held) == 0 {
 		return

@@ -46,7 +46,7 @@ func (r *shellRun) windowsText(input string) bool {
 			s.Add(i)
 		}
 		noted := len(s.Texts)
-		r.alsoBash(got, func() { r.beforeError(input) }) // bash runs what stands before it
+		r.alsoBash(got, func() { r.beforeError(input) }) // bash runs what comes before it
 		s.Texts = s.Texts[:noted:noted]
 		s.Dir = dir
 		return true

@@ -13,7 +13,7 @@ import (
 )
 
 // fetched records what a command that fetches leaves where: a clone in the directory named last, or called like its source;
-// remote files under their own names in the directory, or under the name, that stands last.
+// remote files under their own names in the directory, or under the name, that comes last.
 func (r *shellRun) fetched(u *flow.Use, base interlock.Impact, what string) {
 	operands := u.Operands
 	if len(operands) == 0 {

@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// teed is the output of tee: its input, which also stands in the files it names from then on.
+// teed is the output of tee: its input, which is also in the files it names from then on.
 func (r *shellRun) teed(u *flow.Use, carried flow.Flow, io flow.Streams) flow.Flow {
 	carried.Text, carried.Known, carried.Items, carried.Endless = io.In.Text, io.In.Known, io.In.Items, io.In.Endless
 	carried.Taint(io.In)
@@ -99,7 +99,7 @@ func letterSet(set string) string {
 	return b.String()
 }
 
-// document is what a here-document holds: as it stands if the word that ends it is quoted, and with expansions and the
+// document is what a here-document holds: as it is if the word that ends it is quoted, and with expansions and the
 // escapes of double quotes, save those of the quotes themselves, if it is not.
 func (r *shellRun) document(rd *syntax.Redirect) flow.Field {
 	if rd.Hdoc == nil {

@@ -91,7 +91,7 @@ func (h *foreignShell) Shell(v foreign.Value) {
 	h.within(v, func() { h.r.subshell(func() flow.Flow { return h.r.script(program.Gapped(text), flow.Flow{}) }) })
 }
 
-// within runs something that stands for a value, with what is special to that value.
+// within runs something that represents a value, with what is special to that value.
 func (h *foreignShell) within(v foreign.Value, f func()) {
 	h.r.S.Modified(h.r.Unwrapped(h.lang.Name, flow.Flow{Decoded: v.Class == "decoded"}), f)
 }

@@ -74,7 +74,7 @@ func doubles(name, rest string) bool {
 		}
 		after = strings.TrimLeft(after, " ")
 		if ok && after != "" && (after[0] == '"' || after == name || strings.HasPrefix(after, name) &&
-			!lex.IsNameStart(after[len(name)])) { // what awk joins stands side by side
+			!lex.IsNameStart(after[len(name)])) { // what awk joins is side by side
 			return true
 		}
 		if trimmed := strings.TrimLeft(after, "+. "); ok && trimmed != after {

@@ -44,7 +44,7 @@ func (f *foreignScan) unreadSigns() {
 	f.wordsOf(list)
 }
 
-// joins reports whether what stands between two texts makes them words of one list: commas, or calls that add an argument.
+// joins reports whether what is between two texts makes them words of one list: commas, or calls that add an argument.
 func (f *foreignScan) joins(from, to int) bool {
 	if to-from > 32 {
 		return false
@@ -60,7 +60,7 @@ func (f *foreignScan) wordsOf(list []string) {
 	}
 }
 
-// removed judges a text that is a path and stands behind a name that speaks of deleting: removeItem(atPath: "/x"),
+// removed judges a text that is a path and comes after a name that speaks of deleting: removeItem(atPath: "/x"),
 // or before one: File("/x").deleteRecursively().
 func (f *foreignScan) removed(text string, at, end int) {
 	if text == "" || text[0] != '/' && text[0] != '~' || strings.ContainsAny(text, " \n") {

@@ -11,7 +11,7 @@ const maxLiteral = 4096
 
 // LiteralWords are the words of a command line that is one program with its arguments and nothing more: no second command, no
 // assignment, no redirection, and nothing that any shell would expand or read in its own way. Of any other line there are none.
-// stars lets * stand in words that are not quoted: for whoever writes a pattern.
+// stars lets * stand in words that are not quoted: for the author of a pattern.
 func LiteralWords(line string, stars bool) []string {
 	if len(line) > maxLiteral || strings.IndexByte(line, 0) >= 0 {
 		return nil
@@ -72,7 +72,7 @@ func literalWord(word *syntax.Word, stars bool) (string, bool) {
 	return b.String(), !strings.ContainsAny(b.String(), "\n\r")
 }
 
-// meansItself reports whether a byte that is not quoted means itself to every shell, wherever in a word it stands.
+// meansItself reports whether a byte that is not quoted means itself to every shell, wherever in a word it is.
 func meansItself(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:,+@%", c) >= 0
 }

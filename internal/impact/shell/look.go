@@ -41,7 +41,7 @@ func invisible(c rune) bool {
 }
 
 // lookalike returns the command that a name only looks like, or nothing. No system runs the program by that name, so
-// whoever writes it deceives a reader or copied it from somebody who did.
+// its author deceives a reader or copied it from somebody who did.
 func (r *shellRun) lookalike(args []flow.Field) []flow.Field {
 	plain := args[0].Text
 	if args[0].Dynamic {
@@ -98,7 +98,7 @@ func withoutVariables(name string) string {
 	return b.String()
 }
 
-// brokenUp reports whether a variable whose value is not known stands between letters: /et${x}c. Such a variable is there to
+// brokenUp reports whether a variable whose value is not known is between letters: /et${x}c. Such a variable is there to
 // keep a name from being recognised.
 func brokenUp(text string) bool {
 	for i := 1; i+1 < len(text); i++ {

@@ -21,7 +21,7 @@ type looseWord struct {
 
 // A looseReader cuts text into clauses whatever its syntax is. It takes every operator, bracket, line end and
 // substitution for a place where a command may begin, so it finds at least the commands that any shell finds, and more.
-// One pass, no recursion: what stands inside a substitution is collected on a stack beside what stands around it.
+// One pass, no recursion: what is inside a substitution is collected on a stack beside what is around it.
 type looseReader struct {
 	text    string
 	quotes  bool // quotes and escapes hide what they enclose; otherwise they are taken away
@@ -84,7 +84,7 @@ func (l *looseReader) endClause() {
 	f.words, f.next = nil, looseWord{}
 }
 
-// step reads what stands at i and returns where to go on.
+// step reads what is at i and returns where to go on.
 func (l *looseReader) step(i int) int {
 	f := l.top()
 	if !f.begun && len(f.word.Text) == 0 {
@@ -136,7 +136,7 @@ func (l *looseReader) operator(i int) {
 }
 
 // paren begins a subshell, a pattern or another language's call. Attached to a word it may be zsh's glob qualifiers,
-// some of which run code.
+// and some of them run code.
 func (l *looseReader) paren(i int) {
 	f := l.top()
 	if f.begun && l.quotes {
@@ -228,7 +228,7 @@ func (l *looseReader) expansion(i int) int {
 	return i + 1
 }
 
-// parameter reads ${…}. Only the name is kept; what else stands in it is read as a clause, since it may run something.
+// parameter reads ${…}. Only the name is kept; what else is in it is read as a clause, since it may run something.
 func (l *looseReader) parameter(i int) int {
 	rest := l.text[i+2:]
 	end := strings.IndexAny(rest, "}\n")
@@ -244,7 +244,7 @@ func (l *looseReader) parameter(i int) int {
 
 func (l *looseReader) unknown(text string) {
 	if !l.quotes {
-		defer l.endWord() // it may be nothing, so that what stands beside it stands alone
+		defer l.endWord() // it may be nothing, so that what is beside it is alone
 		l.endWord()
 	}
 	f := l.top()
@@ -313,7 +313,7 @@ func (l *looseReader) quoted(i int) int {
 	return i + 1
 }
 
-// brace reports whether the character at i is a brace that stands apart from words, as around a block.
+// brace reports whether the character at i is a brace that is apart from words, as around a block.
 func (l *looseReader) brace(i int) bool {
 	c := l.text[i]
 	if c != '{' && c != '}' && c != ',' {

@@ -57,7 +57,7 @@ func (f *foreignScan) administers(last string, end int) bool {
 	return true
 }
 
-// given is what a call is given, as it stands there and without blanks and quotes.
+// given is what a call is given, as it is there and without blanks and quotes.
 func (f *foreignScan) given(end int) (text, plain string) {
 	text = f.text[end:min(len(f.text), end+maxCall)]
 	if !strings.HasPrefix(strings.TrimLeft(text, " "), "(") || !f.r.S.Spend(1+len(text)/64) {

@@ -53,7 +53,7 @@ func (r *shellRun) wellNamed(args []flow.Field, io flow.Streams) (flow.Flow, boo
 	return r.command(args[1:], io), true
 }
 
-// calledBy judges a program of which the name is known and the directory is not, by its name.
+// calledBy judges a program whose name is known and whose directory is not, by its name.
 func (r *shellRun) calledBy(name string, args []flow.Field, io flow.Streams) (out flow.Flow) {
 	if know.IsGlob(name) {
 		return r.UnknownCommand(append([]flow.Field{{Text: "/" + name, Glob: true}}, args[1:]...), io)
@@ -154,8 +154,8 @@ func (r *shellRun) asksVersion(args []flow.Field) bool {
 	return ok && rest == "" && args[0].Unset && len(args) == 2 && (args[1].Text == "--version" || args[1].Text == "--help")
 }
 
-// templateTag reports whether a command is a tag of a template that stands in the text and of which nothing is left when it
-// runs: {% if browser %}. What {{ … }} stands for is the command itself, and is asked about.
+// templateTag reports whether a command is a tag of a template that is in the text and leaves nothing when it
+// runs: {% if browser %}. What {{ … }} means is the command itself, and is asked about.
 func templateTag(args []flow.Field) bool {
 	first, last := args[0].Text, args[len(args)-1].Text
 	return len(args) > 2 && (first == "{%" || first == "{%-" || first == "{%+") && (last == "%}" || last == "-%}")
@@ -166,7 +166,7 @@ func quoted(line string) bool {
 	return len(line) > 2 && line[0] == '`' && line[len(line)-1] == '`' && strings.Count(line, "`") == 2
 }
 
-// fenced reports whether a word stands where a code block's fence was read as backquotes.
+// fenced reports whether a word is where a code block's fence was read as backquotes.
 func (r *shellRun) fenced(text string) bool {
 	return strings.HasPrefix(text, "`") && strings.HasPrefix(strings.TrimLeft(r.Src, " \t\r\n"), "```")
 }
@@ -333,7 +333,7 @@ func saidBy(f *flow.Flow, kind, code, via string) {
 	}
 }
 
-// anyHolds reports whether a text stands in any of the words.
+// anyHolds reports whether a text is in any of the words.
 func anyHolds(words []flow.Field, text string) bool {
 	for i := range words {
 		if strings.Contains(words[i].Text, text) {

@@ -5,7 +5,7 @@ import "strings"
 // printers are words by which languages print what follows.
 var printers = []string{"puts", "print", "printf", "println", "echo", "say", "p", "write", "IO.puts", "console.log"}
 
-// environments are what stands before the name of a variable of the environment, in the languages that are not read whole.
+// environments are what comes before the name of a variable of the environment, in the languages that are not read whole.
 var environments = []string{"ENV[", "ENV.fetch(", "$ENV{", "%ENV{", "getenv(", "$_ENV[", "$_SERVER[", "ENVIRON[",
 	"System.get_env(", "Sys.getenv(", "env(", "process.env.", "process.env["}
 
@@ -43,7 +43,7 @@ func (r *shellRun) printsOf(text string) string {
 	return ""
 }
 
-// variableAt is the name that stands at the beginning, in quotes or without, and what follows behind its bracket.
+// variableAt is the name that is at the beginning, in quotes or without, and what follows behind its bracket.
 func variableAt(text string) (name, after string) {
 	text = strings.TrimLeft(text, `"'`)
 	end := 0
@@ -83,7 +83,7 @@ func printsBefore(before string) bool {
 	return false
 }
 
-// onlyTexts reports whether nothing but texts stands there, and what joins them: no function or operator around what follows.
+// onlyTexts reports whether nothing but texts is there, and what joins them: no function or operator around what follows.
 func onlyTexts(code string) bool {
 	quote := byte(0)
 	for i := 0; i < len(code); i++ {

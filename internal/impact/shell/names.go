@@ -8,7 +8,7 @@ import (
 )
 
 // showsNames reports whether a use shows of a file of NAME=value lines the names alone, or how many lines there are: what
-// stands behind the sign of equality, which may be secret, it leaves out.
+// follows the sign of equality, which may be secret, it leaves out.
 func showsNames(u *flow.Use) bool {
 	switch u.Via {
 	case "wc":

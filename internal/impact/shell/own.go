@@ -8,7 +8,7 @@ import (
 )
 
 // programAt is where a program lies that PATH finds by its name, as which, type -P and command -v print it: in one of the
-// folders of the system, of which it doesn't matter which one. The shell's own commands and functions lie nowhere.
+// folders of the system, and it doesn't matter which. The shell's own commands and functions lie nowhere.
 func (r *shellRun) programAt(name flow.Field) flow.Field {
 	if name.Dynamic || name.Glob || name.Text == "" || strings.ContainsAny(name.Text, "/\\ ") ||
 		strings.HasPrefix(name.Text, "-") ||

@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// scratchVariable stands for what TMPDIR holds.
+// scratchVariable represents what TMPDIR holds.
 const scratchVariable = "/tmp/TMPDIR"
 
 // substitute runs a command substitution and takes its output if that is constant.

@@ -70,7 +70,7 @@ func (r *shellRun) parse(text string) *syntax.File {
 }
 
 // withoutDangling takes an operator away that nothing but a comment follows, as where one step is cut out of a longer script.
-// A shell waits for the rest, so what stands before is at most what runs.
+// A shell waits for the rest, so what comes before is at most what runs.
 func withoutDangling(text string) (before string, cut bool) {
 	rest := strings.TrimRight(text, " \t\r\n\\")
 	line := rest[strings.LastIndexByte(rest, '\n')+1:]
@@ -89,10 +89,10 @@ func withoutDangling(text string) (before string, cut bool) {
 	return text, false
 }
 
-// withoutPlaceholders puts variables of the same length where documentation writes <name>, and a word for its file(s), in text that no shell can read
-// as it stands: whoever runs it fills in something not known. A shell runs nothing of a line with a syntax error, but
-// it does run the lines before. So in text of several lines only what is an error by itself is replaced: a > with
-// nothing to write to.
+// withoutPlaceholders puts variables of the same length where documentation writes <name>, and a word for its file(s), in text
+// that no shell can read as it is: the person who runs it fills in something not known. A shell runs nothing of a line with a
+// syntax error, but it does run the lines before. So in text of several lines only what is an error by itself is replaced: a >
+// with nothing to write to.
 func withoutPlaceholders(text string) string {
 	lines := strings.Contains(strings.Trim(text, "\n"), "\n")
 	b := []byte(text)
@@ -141,7 +141,7 @@ func openDocument(err error) string {
 	return word
 }
 
-// withoutTemplates puts variables of the same length where a template's ${{ … }} stands, which no shell can read: whatever
+// withoutTemplates puts variables of the same length where a template has ${{ … }}, which no shell can read: whatever
 // fills the template in decides what runs, so it reads as something not known.
 func withoutTemplates(text string) string {
 	from := strings.Index(text, "${{")

@@ -185,7 +185,7 @@ func (r *shellRun) fed(u *flow.Use, rest []flow.Field, io flow.Streams) []flow.F
 	var items []flow.Field
 	rest, after := cutColons(rest)
 	for _, g := range u.Flags {
-		if g.Name == ":::" { // no command stands before the arguments: they are commands themselves
+		if g.Name == ":::" { // no command comes before the arguments: they are commands themselves
 			return []flow.Field{flow.Literal("sh"), flow.Literal("-c"), flow.Literal(joinLines(rest))}
 		}
 	}
@@ -245,7 +245,7 @@ func cutColons(rest []flow.Field) (command, items []flow.Field) {
 	return rest, nil
 }
 
-// placeholder is what stands for an item in the command line of a wrapper like xargs.
+// placeholder is what represents an item in the command line of a wrapper like xargs.
 func placeholder(u *flow.Use) (string, bool) {
 	for _, g := range u.Flags {
 		if g.Option == u.Spec.Flags["{}"] || g.Option == u.Spec.Flags["{i}"] {
@@ -306,8 +306,8 @@ func (r *shellRun) inline(u *flow.Use, kind string, value flow.Field, args []flo
 	return out
 }
 
-// Unwrapped returns the words for what code does that came out of a decoder, and records that such code runs: whoever
-// encodes what is to run hides it, harmless as it may read.
+// Unwrapped returns the words for what code does that came out of a decoder, and records that such code runs: encoding
+// what is to run hides it, harmless as it may read.
 func (r *shellRun) Unwrapped(via string, from flow.Flow) know.Words {
 	if !from.Decoded {
 		return know.Words{}
@@ -374,7 +374,7 @@ func (r *shellRun) FromStdin(u *flow.Use, io flow.Streams) flow.Flow {
 	}
 	// what follows may be meant for it
 	r.prompt = r.prompt || !shell
-	// interactive: whoever types, or whatever the caller's own input holds, decides
+	// interactive: the person who types, or whatever the caller's own input holds, decides
 	if kind := u.Spec.Stdin; kind != "sql" && kind != "redis" && kind != "mongo" &&
 		(kind != "vim" && kind != "ftp" || len(u.Operands) == 0) {
 		r.S.Add(interlock.Impact{Kind: interlock.ImpactExecute, Target: u.Via, Reach: interlock.ReachWorkspace, Via: u.Via,

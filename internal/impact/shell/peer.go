@@ -79,7 +79,7 @@ func (r *shellRun) library(u *flow.Use, name flow.Field, io flow.Streams) (flow.
 	return flow.Flow{}, false
 }
 
-// module runs a part of a program that stands for a command of its own: python -m NAME. It reports whether there is one.
+// module runs a part of a program that counts as a command of its own: python -m NAME. It reports whether there is one.
 func (r *shellRun) module(u *flow.Use, g flow.Given, io flow.Streams) (flow.Flow, bool) {
 	spec := r.S.Know.Lookup(g.Option.Module + g.Value.Text)
 	if spec == nil {

@@ -45,7 +45,7 @@ func (r *shellRun) madeHere(p know.Place) (flow.Flow, bool) {
 	return held, true
 }
 
-// appended notes what stands already in a file that is added to, as far as it is known.
+// appended notes what is already in a file that is added to, as far as it is known.
 func (r *shellRun) appended(p know.Place) {
 	if _, made := r.files[p.Path]; made {
 		return

@@ -58,7 +58,7 @@ func (r *shellRun) recipe(u *flow.Use, io flow.Streams) {
 	}
 }
 
-// fromFetched records that what is built, started or installed stands in a tree that this action fetched, where an argument
+// fromFetched records that what is built, started or installed is in a tree that this action fetched, where an argument
 // and not the working directory says so.
 func (r *shellRun) fromFetched(u *flow.Use) {
 	given := []flow.Field{valueOf(u, "-f"), valueOf(u, "-e"), valueOf(u, "-S")}

@@ -91,7 +91,7 @@ func yamlText(value string) string {
 	return value
 }
 
-// yamlBlock is what stands under a key, at any depth; empty if there is no such key.
+// yamlBlock is what is under a key, at any depth; empty if there is no such key.
 func yamlBlock(text, name string) string {
 	var out strings.Builder
 	indent := -1

@@ -57,7 +57,7 @@ func gradleTask(line string) string {
 	return ""
 }
 
-// needed reports whether a task stands among those that another one needs.
+// needed reports whether a task is among those that another one needs.
 func needed(text, name string) bool {
 	for _, word := range [...]string{"dependsOn", "finalizedBy", "defaultTasks"} {
 		rest := text
@@ -156,7 +156,7 @@ func cmakeRecipe(text string) string {
 	return out.String()
 }
 
-// cmakeWords splits what stands between brackets at blanks, with quoted texts as one word.
+// cmakeWords splits what is between brackets at blanks, with quoted texts as one word.
 func cmakeWords(text string) (words []string) {
 	for i := 0; i < len(text); {
 		switch {

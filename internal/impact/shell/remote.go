@@ -9,11 +9,11 @@ import (
 	"interlock/internal/impact/place"
 )
 
-// remoteSet stands for the address of a repository's remote, among the files an action wrote; a remote that was added has
+// remoteSet represents the address of a repository's remote, among the files an action wrote; a remote that was added has
 // its name behind it.
 const remoteSet = "remote of git"
 
-// remoteNew stands for a repository that this action makes, which has no remote yet.
+// remoteNew represents a repository that this action makes, which has no remote yet.
 const remoteNew = "new repository of git"
 
 // remotes notes which remotes a command gives an address outside: one added or configured, or named for this command alone,
@@ -27,7 +27,7 @@ func (r *shellRun) remotes(u *flow.Use, own []interlock.Impact) {
 		switch {
 		case g.Name == "-c" || strings.HasPrefix(g.Name, "$GIT_CONFIG_"):
 			r.remoteSetting(g.Value)
-		case g.Name == "--config-env": // the address stands in a variable
+		case g.Name == "--config-env": // the address is in a variable
 			key, name, _ := strings.Cut(g.Value.Text, "=")
 			value, known := r.lookup(name)
 			if !known {
@@ -64,7 +64,7 @@ func redirects(own []interlock.Impact) {
 }
 
 // remoteSetting notes a setting that sends pushes to an address outside, and reports whether it is one: the address of a remote,
-// the remote of a branch or of all pushes, or a host that stands for another one.
+// the remote of a branch or of all pushes, or a host that is used for another one.
 func (r *shellRun) remoteSetting(setting flow.Field) bool {
 	key, value, ok := strings.Cut(setting.Text, "=")
 	if rest, stands := strings.CutPrefix(setting.Text, "url."); stands {

@@ -99,7 +99,7 @@ func (r *shellRun) bringsMore(folder string) bool {
 	return ok
 }
 
-// standsInRepository judges a folder that a command takes for its repository because it stands in it or below it,
+// standsInRepository judges a folder that a command takes for its repository because it runs in it or below it,
 // where this action has made that folder: the files of a repository need no folder of a known name around them.
 func (r *shellRun) standsInRepository(u *flow.Use) {
 	if len(r.files) == 0 {

@@ -10,8 +10,8 @@ import (
 	"interlock/internal/inject"
 )
 
-// keptFrom reports whether a search is narrowed to files that are no secrets: by a kind of files, or by names none of which
-// is protected below a home directory.
+// keptFrom reports whether a search is narrowed to files that are no secrets: by a kind of files, or by names that are
+// not protected below a home directory.
 func keptFrom(u *flow.Use, s *flow.Scan) bool {
 	kept := false
 	for _, g := range u.Flags {
@@ -28,7 +28,7 @@ func keptFrom(u *flow.Use, s *flow.Scan) bool {
 	return kept
 }
 
-// seeksPlain reports whether a search prints nothing but lines that hold plain words, none of which stands beside a secret:
+// seeksPlain reports whether a search prints nothing but lines that hold plain words, and none of them is beside a secret:
 // what such a search shows of a key or a password is nothing.
 func seeksPlain(u *flow.Use) bool {
 	if !u.Spec.Seeks || len(u.Operands) < 2 {

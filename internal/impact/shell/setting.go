@@ -189,7 +189,7 @@ func prunesNothing(u *flow.Use) bool {
 	return false
 }
 
-// shadowed judges a name that a function or an alias takes, if it is that of Interlock's program: whoever calls that would get
+// shadowed judges a name that a function or an alias takes, if it is that of Interlock's program: a caller of that would get
 // something else instead, also by its path, which may be such a name too.
 func (r *shellRun) shadowed(name, via string) {
 	base, _ := lex.BaseName(name)

@@ -32,7 +32,7 @@ func Read(s *flow.Scan, input string) {
 	}
 }
 
-// newShellRun returns a reader of a script of which nothing has been read.
+// newShellRun returns a reader of a script that nothing has been read of.
 func newShellRun(s *flow.Scan) *shellRun {
 	return (&shellRun{Walk: flow.Walk{S: s}, vars: map[string]flow.Value{}, funcs: map[string]*function{},
 		files: map[string]flow.Flow{}}).known()
@@ -44,7 +44,7 @@ type shellRun struct {
 	vars    map[string]flow.Value
 	shared  bool // vars belongs to the shell around this one: set and forget copy it first
 	zero    flow.Field
-	final   flow.Field // the last word of the command before, which $_ stands for
+	final   flow.Field // the last word of the command before, which $_ means
 	funcs   map[string]*function
 	names   []string // of funcs, in order of definition
 	aliases map[string]string
@@ -388,7 +388,7 @@ func (r *shellRun) define(c *syntax.FuncDecl) {
 	r.funcs[name] = &function{body: c.Body, src: r.Src}
 }
 
-// callsItself counts calls of name in a body and whether one stands in a pipe or in the background.
+// callsItself counts calls of name in a body and whether one is in a pipe or in the background.
 func callsItself(body *syntax.Stmt, name string) (calls int, spawns bool) {
 	syntax.Walk(body, func(n syntax.Node) bool {
 		switch x := n.(type) {

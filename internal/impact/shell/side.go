@@ -44,7 +44,7 @@ func (r *shellRun) giveUp(mark int) {
 	}
 }
 
-// meant is the variable that a name stands for: declare -n makes one the other name of another.
+// meant is the variable that a name means: declare -n makes one the other name of another.
 func (r *shellRun) meant(name string) string {
 	for range 8 {
 		v, ok := r.vars[name]
@@ -118,7 +118,7 @@ func (r *shellRun) indexes(args []flow.Field) {
 	}
 }
 
-// counted judges a value that a shell counts with: what stands in it as an index runs.
+// counted judges a value that a shell counts with: what is in it as an index runs.
 func (r *shellRun) counted(n syntax.Node) {
 	name := ""
 	switch x := n.(type) {

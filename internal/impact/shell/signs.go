@@ -19,7 +19,7 @@ import (
 // What a command line gives away beside the impacts its program is described with.
 
 // partly judges a path that begins with something not known: by the variables every system sets, where it climbs out of
-// what they hold, and otherwise by what its end says wherever it stands.
+// what they hold, and otherwise by what its end says wherever it is.
 func (r *shellRun) partly(f flow.Field) know.Place {
 	if strings.Contains(f.Text, "/..") {
 		if known := r.S.ExpandLead(f.Text); known != f.Text && !strings.ContainsAny(known, "$`") {

@@ -137,7 +137,7 @@ func (r *shellRun) posted(u *flow.Use, one *interlock.Impact, adds *know.Words) 
 	}
 }
 
-// calledAs puts the name a command was called by where the description's own stands.
+// calledAs puts the name a command was called by where the description's own is.
 func calledAs(u *flow.Use, name flow.Field) {
 	spec := u.Spec
 	for spec.Parent != nil {
@@ -280,7 +280,7 @@ func holdsFor(pattern string, operands []flow.Field, templated bool) bool {
 	for i, f := range operands {
 		text := f.Text
 		if templated && strings.IndexByte(pattern, '*') >= 0 && strings.Contains(text, "${{") {
-			text = besideTemplates(text) // what stands in a template's place is not known, and its name is no sign of it
+			text = besideTemplates(text) // what takes a template's place is not known, and its name is no sign of it
 		}
 		if at >= 0 && i != at || text == "" && f.Text != "" {
 			continue
@@ -297,7 +297,7 @@ func lowerIs(text, pattern string) bool {
 	return len(text) <= utf8.UTFMax*len(pattern) && strings.ToLower(text) == pattern
 }
 
-// besideTemplates is a word with a sign that no name has where a ${{ … }} stands, or nothing where the word is only that.
+// besideTemplates is a word with a sign that no name has where a ${{ … }} is, or nothing where the word is only that.
 func besideTemplates(text string) string {
 	before, rest, found := strings.Cut(text, "${{")
 	for found {

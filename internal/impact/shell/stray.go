@@ -11,7 +11,7 @@ import (
 )
 
 // Protected places that a command line names and the description of its program says nothing of. A program that is given a
-// key reads it, whatever else it does; a place behind -o or --output is written, whoever writes it; and what is copied into a
+// key reads it, whatever else it does; a place behind -o or --output is written, whatever writes it; and what is copied into a
 // directory with a name of its own is that name there.
 
 // strays records what arguments name that none of the command's own impacts speaks of.

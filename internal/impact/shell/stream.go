@@ -232,7 +232,7 @@ func (r *shellRun) settle(impacts []interlock.Impact, io flow.Streams) flow.Flow
 	if out.Network && !given {
 		r.changesHere(impacts)
 	}
-	out.Secret, out.Named = held.Secret, "" // whoever passes on what it is given says so
+	out.Secret, out.Named = held.Secret, "" // a command that passes on what it is given says so
 	for _, name := range held.Files {
 		stored := flow.Flow{Written: true, Network: out.Network, Fetched: out.Fetched, Source: out.Source, Secret: out.Secret,
 			Outside: out.Outside}

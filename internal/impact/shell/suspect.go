@@ -71,7 +71,7 @@ func saysSomething(flag string) bool {
 	return false
 }
 
-// valueOrAll is what stands behind --flag= or name=, or the whole argument.
+// valueOrAll is what follows --flag= or name=, or the whole argument.
 func valueOrAll(text string) string {
 	if at := strings.IndexByte(text, '='); at > 0 && strings.IndexAny(text[:at], " \t'\"/$(;|&") < 0 {
 		return text[at+1:]

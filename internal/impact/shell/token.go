@@ -14,7 +14,7 @@ import (
 
 // sendsNamedSecret returns the variable, named as what holds a secret, that goes to a host outside that is not the
 // one it is for. A service may be sent its own token: the host bears the name, or the variable names nobody and
-// stands in a header.
+// is in a header.
 func (r *shellRun) sendsNamedSecret(u *flow.Use, own []interlock.Impact) string {
 	host := ""
 	for i := range own {

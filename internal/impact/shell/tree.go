@@ -191,7 +191,7 @@ func (r *shellRun) putOnPath(name string) bool {
 }
 
 // compiles reports whether a program makes others of what lies in the working directory without doing what it says. Tests do
-// what it says, but whoever has them run in an action of its own has mostly come to look at the code.
+// what it says, but an agent that has them run in an action of its own has mostly come to look at the code.
 func (r *shellRun) compiles(via string) bool {
 	switch via {
 	case "go build", "go vet", "go list", "go fmt", "go doc", "go mod":

@@ -166,7 +166,7 @@ func (r *shellRun) split(w *syntax.Word) []flow.Field {
 }
 
 // joinPieces adds what a value came apart into: the first piece goes on with the word that was being read, unless a blank
-// stands before it.
+// comes before it.
 func joinPieces(out []flow.Field, f flow.Field, pieces []string) []flow.Field {
 	if lex.IsBlank(f.Text[0]) && out[len(out)-1].Text != "" {
 		out = append(out, flow.Field{})
@@ -188,7 +188,7 @@ func sealed(f flow.Field) flow.Field {
 	return f
 }
 
-// isStatic reports whether a word is as it stands, without anything that is put in its place.
+// isStatic reports whether a word is taken as it is, without anything that is put in its place.
 func isStatic(w *syntax.Word) bool {
 	for _, part := range w.Parts {
 		switch p := part.(type) {

@@ -102,7 +102,7 @@ type assigned struct {
 func (r *shellRun) coproc(c *syntax.CoprocClause, io flow.Streams) flow.Flow {
 	from, to := int(c.Coproc.Offset())+len("coproc"), int(c.Stmt.End().Offset())
 	for _, rd := range c.Stmt.Redirs {
-		if rd.Hdoc != nil { // its body stands elsewhere
+		if rd.Hdoc != nil { // its body is elsewhere
 			return r.stmt(named(c.Stmt, c.Name, 0), io.In)
 		}
 	}
@@ -149,7 +149,7 @@ func withoutDashes(args []flow.Field) []flow.Field {
 	return args
 }
 
-// byLine are the languages of which a program may be given line by line, each in a flag of its own.
+// byLine are the languages whose programs may be given line by line, each in a flag of its own.
 var byLine = lex.Set([]string{"applescript", "perl", "ruby", "awk"})
 
 // continued reports whether a flag holds a further line of a program that a flag before it began.

@@ -17,7 +17,7 @@ type sqlCallEffect struct {
 	what string // path, shell, host or empty
 }
 
-// A sqlCallGroup is the functions and procedures, with blanks between them, of which one effect is true.
+// A sqlCallGroup is the functions and procedures, with blanks between them, that have the same effect.
 type sqlCallGroup struct {
 	kind  interlock.ImpactKind
 	arg   int
@@ -148,7 +148,7 @@ func calledName(tokens []sqlToken, i int) string {
 	return name
 }
 
-// effectOfCall is what a call does outside of the database. Some names mean a call only where a table stands, or before a text.
+// effectOfCall is what a call does outside of the database. Some names mean a call only where a table is, or before a text.
 func effectOfCall(tokens []sqlToken, i int, name string) (effect sqlCallEffect, known bool) {
 	rest := tokens[i+1:]
 	if name == "system" && i > 0 && len(rest) > 1 && (rest[0].is("(") || rest[0].is(".")) && rest[1].kind == sqlString {

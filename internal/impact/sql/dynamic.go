@@ -249,7 +249,7 @@ func (s sqlRun) sqlDeclare(tokens []sqlToken) {
 	}
 }
 
-// sqlDynamic analyses a text that is executed as a statement. If nothing of it stands there, what would be executed is not
+// sqlDynamic analyses a text that is executed as a statement. If nothing of it is written there, what would be executed is not
 // known.
 func (s sqlRun) sqlDynamic(st *sqlStatement, verb string, tokens []sqlToken) {
 	built, _ := s.sqlBuild(tokens, 0)

@@ -36,7 +36,7 @@ func carried(text string) (out []string) {
 	return out
 }
 
-// quotedParts appends what stands between double quotes.
+// quotedParts appends what is between double quotes.
 func quotedParts(text string, out []string) []string {
 	for len(out) < 32 {
 		_, rest, found := strings.Cut(text, `"`)
@@ -323,7 +323,7 @@ func BreaksOut(text string) bool {
 	return false
 }
 
-// breaksOutOfNumber is breaksOut for a value that stands without quotes: a word or number, and a statement or union behind.
+// breaksOutOfNumber is breaksOut for a value without quotes: a word or number, and a statement or union behind.
 func breaksOutOfNumber(text string) bool {
 	if len(text) < 8 || text[0] != '-' && !(text[0] >= '0' && text[0] <= '9') {
 		return false

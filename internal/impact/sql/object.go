@@ -374,7 +374,7 @@ func (s sqlRun) sqlCreate(st *sqlStatement, tokens []sqlToken) {
 }
 
 // sqlCreateBody analyses what a function, trigger or event would do when it runs: a quoted body by its language, one that
-// stands there as the statements it is.
+// is written there as the statements it is.
 func (s sqlRun) sqlCreateBody(st *sqlStatement, rest []sqlToken) {
 	language := languageOf(rest)
 	for i := 1; i < len(rest); i++ {

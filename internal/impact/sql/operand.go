@@ -98,7 +98,7 @@ var sqlConstants = lex.Set([]string{"NULL", "TRUE", "FALSE", "UNKNOWN", "CURRENT
 	"TIMESTAMP", "TIME", "NUMERIC", "DECIMAL", "FLOAT", "BIGINT", "BOOLEAN", "UNSIGNED", "SIGNED", "AND", "OR", "NOT", "IS", "IN",
 	"LIKE", "BETWEEN", "CASE", "BOTH", "LEADING", "TRAILING"})
 
-// parameter reports whether a word stands for a value that is passed in.
+// parameter reports whether a word represents a value that is passed in.
 func parameter(word string) bool {
 	return word != "" && (word[0] == '$' || word[0] == '@' && len(word) > 1)
 }
@@ -158,7 +158,7 @@ func (p *sqlExpr) template() {
 	p.bad = true
 }
 
-// bracketed parses what stands in brackets: a condition, a row of values or a query.
+// bracketed parses what is in brackets: a condition, a row of values or a query.
 func (p *sqlExpr) bracketed() sqlValue {
 	from := p.at
 	end := closing(p.tokens[p.at:])

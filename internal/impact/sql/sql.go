@@ -94,7 +94,7 @@ func sqlDeep(tokens []sqlToken) bool {
 type sqlStatement struct {
 	tokens []sqlToken
 	odd    sqlOddities
-	level  int // bodies of functions it stands in
+	level  int // bodies of functions it is in
 	inner  int // statements around the one being read
 }
 
@@ -301,7 +301,7 @@ func (s sqlRun) sqlInnerVerb(st *sqlStatement, rest []sqlToken) bool {
 	return true
 }
 
-// executes reports whether what stands behind EXECUTE is a text to be run.
+// executes reports whether what comes behind EXECUTE is a text to be run.
 func executes(rest []sqlToken, next string) bool {
 	switch next {
 	case "IMMEDIATE", "SP_EXECUTESQL", "MASTER":
@@ -376,7 +376,7 @@ func (s sqlRun) effectiveWhere(tokens []sqlToken, target string) bool {
 	return tokensNarrow(c.where)
 }
 
-// tokensNarrow judges a condition that could not be parsed. A part that is always true and stands alone or beside an OR
+// tokensNarrow judges a condition that could not be parsed. A part that is always true and is alone or beside an OR
 // makes it worthless.
 func tokensNarrow(condition []sqlToken) bool {
 	for len(condition) > 0 && condition[0].is("(") {

@@ -40,7 +40,7 @@ func (t sqlToken) nests() int {
 // sqlOddities are what a tokeniser noticed on the way.
 type sqlOddities struct {
 	open      bool // a quote or comment is not closed
-	backslash bool // a backslash stands before a quote: dialects differ about where the literal ends
+	backslash bool // a backslash comes before a quote: dialects differ about where the literal ends
 	hidden    bool // a keyword is split by a comment
 }
 
@@ -104,7 +104,7 @@ func (r *sqlReader) next() {
 	}
 }
 
-// beginsNumber reports whether a number stands here, which may begin with its point.
+// beginsNumber reports whether a number begins here, perhaps with its point.
 func (r *sqlReader) beginsNumber() bool {
 	at := r.at
 	if r.in[at] == '.' && !r.afterName() {

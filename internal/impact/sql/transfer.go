@@ -44,7 +44,7 @@ func (s sqlRun) sqlTransfer(st *sqlStatement, tokens []sqlToken) {
 		if out {
 			i.Kind = interlock.ImpactWrite
 		}
-		if verb != "BACKUP" && verb != "RESTORE" && findWord(tokens, "LOCAL") < 0 { // the server's own files, whoever asks
+		if verb != "BACKUP" && verb != "RESTORE" && findWord(tokens, "LOCAL") < 0 { // the server's own files, no matter who asks
 			i.Traits = append(i.Traits, fact.TraitRemote)
 			if strings.HasPrefix(path, "/") || len(path) > 1 && path[1] == ':' {
 				i.Reach = s.serverReach(path)

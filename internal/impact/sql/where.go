@@ -152,5 +152,5 @@ func (s sqlRun) truth(condition []sqlToken, target string) (sqlTruth, bool) {
 	return v.truth, true
 }
 
-// lastName is a dotted name without what stands before its last dot.
+// lastName is a dotted name without what is before its last dot.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

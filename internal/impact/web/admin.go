@@ -5,7 +5,7 @@ import (
 )
 
 // Administers reports whether the path of a URL is one by which services that follow the common interface of search engines
-// are closed, shut down or set up anew, rather than asked or fed.
+// are closed, shut down or set up again, rather than asked or fed.
 func Administers(url string) bool {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -1,5 +1,5 @@
-// Package web judges a request by its method, where it goes and what it carries, whoever makes it: a client on a command line, a
-// call in a program, the address argument of a tool, or an action of kind http.
+// Package web judges a request by its method, where it goes and what it carries, no matter who makes it: a client on a command
+// line, a call in a program, the address argument of a tool, or an action of kind http.
 //
 // What a request changes follows from its method and its path: money that is charged, rights that are given, things that are
 // deleted by an interface's name for them. Where it goes is judged by the host as a client would read it: spellings of an

@@ -52,7 +52,7 @@ func ReadsLocator(w *place.World, locator, via string) bool {
 }
 
 // readable is as much of a text as may be a locator, empty where it is none, and whether that is all that matters of it. A long
-// query or a line break, which whoever resolves the locator drops, must not hide the path before it.
+// query or a line break, which is dropped when the locator is resolved, must not hide the path before it.
 func readable(text string) (locator string, whole bool) {
 	locator = strings.TrimSpace(text)
 	if len(locator) <= maxLocator && !strings.Contains(locator, "\n") {
@@ -139,7 +139,7 @@ func locatedPaths(locator string) (paths []string) {
 	return paths
 }
 
-// appendLocated adds the paths of a locator without scheme, query and fragment. What stands for a server may be the
+// appendLocated adds the paths of a locator without scheme, query and fragment. What names a server may be the
 // beginning of a path as well.
 func appendLocated(paths []string, body string, schemed bool) []string {
 	rest, hasAuthority := strings.CutPrefix(body, "//")

@@ -15,7 +15,7 @@ var paymentPaths = []string{"charge", "charges", "payment", "payments", "payout"
 	"disbursements", "topup", "topups",
 	"pay", "buy", "wire", "wires", "subscription", "subscriptions"}
 
-// lookingPaths end the path of a request that asks something or is told something, whatever stands before.
+// lookingPaths end the path of a request that asks something or is told something, whatever comes before.
 var lookingPaths = []string{"search", "query", "list", "lookup", "validate", "verify", "estimate", "quote", "quotes", "preview",
 	"webhook", "webhooks", "test", "simulate", "status",
 	"export", "report", "reports", "methods"}

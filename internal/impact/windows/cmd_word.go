@@ -143,7 +143,7 @@ func (c *cmdRun) reference(text string, at int) (flow.Field, int, bool) {
 	return c.value(name, change), at + end + 2, true
 }
 
-// isReference reports whether NAME% stands here and not a variable of for.
+// isReference reports whether NAME% is here and not a variable of for.
 func isReference(rest string) bool {
 	end := strings.IndexByte(rest, '%')
 	return end > 1 && strings.Trim(strings.ToLower(rest[:end]), "abcdefghijklmnopqrstuvwxyz0123456789_()") == "" &&
@@ -180,7 +180,7 @@ func (c *cmdRun) value(name, change string) flow.Field {
 	return f
 }
 
-// sliceOf is the part start,length of a text, either of which may count from the end.
+// sliceOf is the part start,length of a text, and either may count from the end.
 func sliceOf(text, spec string) string {
 	from, count, counted := strings.Cut(spec, ",")
 	n, _ := psNumber(strings.TrimSpace(from))

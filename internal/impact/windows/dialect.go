@@ -10,7 +10,7 @@ import (
 	"interlock/internal/lex"
 )
 
-// backslash counts what a backslash says by what stands before it: a drive, a share, a hive of the registry.
+// backslash counts what a backslash says by what comes before it: a drive, a share, a hive of the registry.
 func (g *Signs) backslash(text string, i int) {
 	if i > 1 && text[i-1] == ':' && lex.IsDrive(text[i-2:]) && (i == 2 || !lex.IsNameStart(text[i-3])) {
 		g.Either += 2
@@ -49,7 +49,7 @@ func (g *Signs) dollar(text string, i int, start bool) {
 	}
 }
 
-// bracket counts [type] in a command's place, of which something is asked or which something is made.
+// bracket counts [type] in a command's place: something is asked of it or converted to it.
 func (g *Signs) bracket(text string, i int) {
 	end := i + 1
 	for end < len(text) && end < i+64 && (isVariableByte(text[end]) || text[end] == '.') {
@@ -126,7 +126,7 @@ func weighWord(k *know.Knowledge, text string, i int, g *Signs) int {
 	return max(end-i-1, 0)
 }
 
-// named counts what a command's name, with what stands behind it, says about the language.
+// named counts what a command's name, with what comes behind it, says about the language.
 func (g *Signs) named(text string, i int, word string) {
 	rest := text[i+len(word):]
 	if len(rest) >= 4 && strings.EqualFold(rest[:4], ".exe") {
@@ -169,7 +169,7 @@ func (g *Signs) named(text string, i int, word string) {
 	}
 }
 
-// namedPowerShell is named for the words that PowerShell has, some of which cmd.exe has too.
+// namedPowerShell is named for the words that PowerShell has, and cmd.exe has some of them too.
 func (g *Signs) namedPowerShell(word, rest string) {
 	switch strings.ToLower(word) {
 	case "iex", "gwmi", "iwr", "irm", "gci", "icm", "param", "saps":
@@ -249,7 +249,7 @@ func (r *Run) PowerShellWords(via string, rest []flow.Field, io flow.Streams) fl
 }
 
 // assigns reports whether a text sets a variable of PowerShell. Where the shell around it would have put a value in the
-// variable's place, that would be no assignment, so the shell around it is cmd.exe, which leaves the text as it stands.
+// variable's place, that would be no assignment, so the shell around it is cmd.exe, which leaves the text as it is.
 func assigns(text string) bool {
 	for i := strings.IndexByte(text, '$'); i >= 0 && i < len(text); {
 		end := i + 1

@@ -5,7 +5,7 @@
 // carets and quotes and splits statements as its own reader does. Everything that could run is read once: both branches of an
 // if, the body of a loop, the block behind a cmdlet. What can't be known stays as it is written and is treated as unknown.
 //
-// A Run belongs to the shell script or command line it stands in and shares its place there: a batch file in PowerShell in
+// A Run belongs to the shell script or command line it is in and shares its place there: a batch file in PowerShell in
 // bash is one walk. How programs, places and variables are judged is asked of Host, a small interface that the shell
 // implements, so this package does not import it.
 //

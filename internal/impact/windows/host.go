@@ -13,7 +13,7 @@ type Run struct {
 	batch *cmdRun // the script of cmd.exe being walked
 }
 
-// A Host is what a script for a shell of Windows shares with the one it stands in: how programs, places and variables
+// A Host is what a script for a shell of Windows shares with the one it is in: how programs, places and variables
 // are judged.
 type Host interface {
 	// sends a command's output to the files it is redirected to, or on

@@ -396,7 +396,7 @@ func (p *psRun) skipTo(c byte) {
 	p.at = len(p.text)
 }
 
-// conditional walks what stands in a statement's parentheses and the block after it.
+// conditional walks what is in a statement's parentheses and the block after it.
 func (p *psRun) conditional(word string) psValue {
 	var name string
 	var over psValue

@@ -45,7 +45,7 @@ func (p *psRun) bind(spec *know.Command, args []psArg, in psValue) *flow.Use {
 	return u
 }
 
-// parameter notes a parameter with its value: a flag for each, and the operand it stands for.
+// parameter notes a parameter with its value: a flag for each, and the operand it is for.
 func parameter(u *flow.Use, name string, v psValue, slots [][]flow.Field) {
 	o := Parameter(u.Spec, name)
 	if o == nil {
@@ -69,7 +69,7 @@ func parameter(u *flow.Use, name string, v psValue, slots [][]flow.Field) {
 	}
 }
 
-// placeOperand puts what stands without a name into the positions that are still open, and behind them what is left.
+// placeOperand puts what is given without a name into the positions that are still open, and behind them what is left.
 func placeOperand(u *flow.Use, slots, loose [][]flow.Field, in psValue) {
 	spec := u.Spec
 	leaf := leafAt(spec)

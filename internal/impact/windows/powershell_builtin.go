@@ -130,7 +130,7 @@ func (p *psRun) forEach(_ flow.Field, args []psArg, in psValue, io flow.Streams)
 	return out
 }
 
-// passes hands on what comes through the pipeline, or what stands in its argument.
+// passes hands on what comes through the pipeline, or what is in its argument.
 func (p *psRun) passes(name flow.Field, args []psArg, in psValue, io flow.Streams) psValue {
 	for _, code := range scriptBlocks(args) {
 		p.invoke(code, nil, in)

@@ -106,7 +106,7 @@ func (p *psRun) arg() psArg {
 	return psArg{value: v}
 }
 
-// dash reports whether one of the dashes that typesetters use stands here, which PowerShell takes for a hyphen.
+// dash reports whether one of the dashes that typesetters use is here, which PowerShell takes for a hyphen.
 func (p *psRun) dash() bool {
 	return p.at+2 < len(p.text) && p.text[p.at+1] == 0x80 && p.text[p.at+2] >= 0x93 && p.text[p.at+2] <= 0x95
 }

@@ -194,7 +194,7 @@ func (p *psRun) expression(assigns bool) psValue {
 	return left
 }
 
-// operand reads what stands after an operator: a primary, and the list a comma makes of it.
+// operand reads what comes after an operator: a primary, and the list a comma makes of it.
 func (p *psRun) operand() psValue {
 	if !p.deeper() {
 		return psValue{}

@@ -130,7 +130,7 @@ func (p *psRun) arithmetic(op string, a, b psValue, from flow.Flow) psValue {
 	return psText(strconv.Itoa(x))
 }
 
-// span is a range of numbers, of which the first and the last few are followed.
+// span is a range of numbers: its first and its last few are followed.
 func (p *psRun) span(a, b psValue) psValue {
 	x, okX := psNumber(a.one().Text)
 	y, okY := psNumber(b.one().Text)

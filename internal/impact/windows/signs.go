@@ -71,7 +71,7 @@ func countSigns(k *know.Knowledge, text string, heed bool) (Signs, bool) {
 	return g, !q.single && !q.double
 }
 
-// signsAt weighs what stands at i and returns how many further bytes belong to it.
+// signsAt weighs what is at i and returns how many further bytes belong to it.
 func signsAt(k *know.Knowledge, text string, i int, start bool, g *Signs, q *quoting) int {
 	c := text[i]
 	switch c {
@@ -112,7 +112,7 @@ type quoting struct {
 	text                    string
 	heed                    bool // it matters; otherwise nothing counts as quoted
 	single, double, comment bool
-	program                 bool // what is quoted stands where a command does
+	program                 bool // what is quoted is where a command is
 	shell                   bool // a shell of Windows was named, and what is quoted behind it may be its code
 	opened                  int  // where the quotes were opened
 	bodies                  []string
@@ -166,7 +166,7 @@ func (q *quoting) runs(rest string) {
 	}
 }
 
-// document notes the word that ends the here-document whose operator stands at i.
+// document notes the word that ends the here-document whose operator is at i.
 func (q *quoting) document(i int) {
 	rest := q.text[i:]
 	if !strings.HasPrefix(rest, "<<") || strings.HasPrefix(rest, "<<<") || i > 0 && q.text[i-1] == '<' {

@@ -280,7 +280,7 @@ func (c *collector) accepts(ctx context.Context, d detail, name string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	// Errors of introspection have no details: that the parameter is unknown stands in the message of all of them.
+	// Errors of introspection have no details: that the parameter is unknown is in the message of all of them.
 	unknown := a.Error.Code == "VALIDATION_UNKNOWN_PARAM" && strings.Contains(a.Error.Message, "'"+name+"'")
 	return a.Success || !unknown, nil
 }

@@ -1,7 +1,7 @@
 // Package published holds the shapes that MCP-AQL publishes for its answers: which members there are, of what type, which are
 // required, and whether others are allowed beside them. They were taken from the specification's own schemas and interfaces, member
 // by member, and know nothing of what this program sends: an answer is held against them, so that no type of ours can repeat our
-// own mistake. Each shape names the clause it stands for.
+// own mistake. Each shape names the clause it is for.
 package published
 
 import (

@@ -30,7 +30,7 @@ type Options struct {
 	Begun    bool          // a log was begun here: if it is missing or empty, it is lost and no other is begun in its place
 	Patience time.Duration // how long to wait for another process; 0 is 10 s
 	Now      func() time.Time
-	// Noticed is told once of each row that stands and that Interlock has not written so, and of each that is gone; may be nil. It
+	// Noticed is told once of each row that is there and not as Interlock wrote it, and of each that is gone; may be nil. It
 	// may commit.
 	Noticed func(*ledger.Tampered)
 	Needs   []Part // what the store must have beside the port; without one of them it is not opened

@@ -16,11 +16,11 @@ type Checker interface {
 	Reader
 	// Made visits what is wrong with what the store itself is made of, such as its tables.
 	Made(ctx context.Context, visit func(*ledger.Tampered) error) error
-	// Standing visits all rows of what stands, in the order of their places.
+	// Standing visits all standing rows, in the order of their places.
 	Standing(ctx context.Context, visit func(*Stored) error) error
 	// Marks visits all marks, with the place of the row that each is of, and whether there is a row of that kind.
 	Marks(ctx context.Context, visit func(kind string, m ledger.Mark, row int64, there bool) error) error
-	// Filed visits all calls, and Blobs what stands beside every blob, in the order of their places.
+	// Filed visits all calls, and BlobRows what is kept beside every blob, in the order of their places.
 	Filed(ctx context.Context, visit func(*Filed) error) error
 	BlobRows(ctx context.Context, visit func(*Blob) error) error
 	// Notes visits, by its first entry, every list by which events are found that is missing, too much, or not as Interlock wrote it.
@@ -70,7 +70,7 @@ func markSum(kind string, m ledger.Mark) Sum {
 	return sumOf(sum[:])
 }
 
-// rows looks at every row of what stands, and at its marks.
+// rows looks at every standing row, and at the marks.
 func (n *checking) rows(ctx context.Context, visit visiting) error {
 	marks := map[int64]Sum{}
 	err := n.in.Marks(ctx, func(kind string, m ledger.Mark, row int64, _ bool) error {
@@ -205,7 +205,7 @@ func (n *checking) calls(ctx context.Context, visit visiting) error {
 	return c.ended(err, Calls, ledger.Tampered{Table: "calls", What: "how a call was decided was taken away, or put back to what it was"})
 }
 
-// blobs looks at what stands beside every blob, and whether one is gone. What they hold is for who knows what their digests mean.
+// blobs looks at what is kept beside each blob, and whether one is gone. What they hold is for who knows what their digests mean.
 func (n *checking) blobs(ctx context.Context, visit visiting) error {
 	c := &counting{checking: n, visit: visit}
 	err := n.in.BlobRows(ctx, func(b *Blob) error {

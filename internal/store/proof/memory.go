@@ -10,10 +10,11 @@ import (
 	"interlock/internal/ledger"
 )
 
-// What a process has read of what stands it remembers by parts: the claims of each, and as far as it has seen them the rows they are
-// claims of, packed. As long as a part has the tag it was read with, these are its claims, and a claim is a tag over the whole of its
-// row; so what is remembered needs no looking at the store, whoever else writes it, and nothing of it is ever wrong, only of no use any
-// more. That is what decisions about very many agents are made from: reading one row costs more than deciding.
+// What a process has read of standing rows it remembers by parts: the claims of each, and as far as it has seen them the rows
+// they are claims of, packed. As long as a part has the tag it was read with, these are its claims, and a claim is a tag over the
+// whole of its row; so what is remembered needs no looking at the store, even if others write it, and nothing of it is ever
+// wrong, only of no use any more. That is what decisions about very many agents are made from: reading one row costs more than
+// deciding.
 
 // The bounds of what is remembered.
 const (
@@ -189,7 +190,7 @@ func (m *memory) reads(c Claim, b believed) {
 	m.decoded[c] = b
 }
 
-// remembered returns all that stands of an owner, if it is remembered.
+// remembered returns all standing rows of an owner, if it is remembered.
 func (n *Reading) remembered(owner string, number int64) (rows []ledger.Row, known bool) {
 	if !n.state.Sound || n.steady {
 		return nil, false
@@ -243,7 +244,7 @@ func (r *readPart) passed(row ledger.Row) (found ledger.Row, known bool) {
 	return found, whole && found.Kind == row.Kind && found.Key == row.Key
 }
 
-// whole reads a part with all its rows, of which there are many, and returns those of an owner.
+// whole reads a part with all its rows, which are many, and returns those of an owner.
 func (n *Reading) whole(ctx context.Context, part int, number int64, many int) (rows []Stored, claims []Claim, err error) {
 	p, packed, ends := n.p, make([]byte, 0, many*aboutText), make([]int, 0, many)
 	err = n.from.Owners(ctx, SpanOf(part), Everybody, func(r *Stored) error {

@@ -12,8 +12,9 @@ import (
 
 // Mending puts right what somebody else has done beside the log. What nobody believes is removed. What is missing, or was put back, is
 // looked for among the rows that are there and those that the log says were written, and only one that the proofs bear out is put in
-// its place: what stands afterwards is what stood before, and nothing is signed that was not. What the log can't say is left to a backup.
-// What runs did and heard is of use for a while only: a part of it that was tampered with is emptied, because the order says so.
+// its place: what is there afterwards is what was there before, and nothing is signed that was not. What the log can't say is
+// left to a backup. What runs did and heard is of use for a while only: a part of it that was tampered with is emptied, because
+// the order says so.
 
 // A Mender changes what is beside the log.
 type Mender interface {
@@ -21,9 +22,9 @@ type Mender interface {
 	RemoveRow(ctx context.Context, id int64) error
 	RemovePassing(ctx context.Context, from, upTo int64) error
 	RemoveFiled(ctx context.Context, id int64) error
-	// PutBack writes a row of what stands, with what it stands by.
+	// PutBack writes a standing row, with what proves it.
 	PutBack(ctx context.Context, r ledger.Row, c Claim) error
-	// ProveBlobs gives what stands beside each blob the proof of what it says, and returns their sum.
+	// ProveBlobs gives what is kept beside each blob the proof of what it says, and returns their sum.
 	ProveBlobs(ctx context.Context) (Sum, error)
 	// Remark makes all marks from the rows, Renote all lists by which events are found from the entries.
 	Remark(ctx context.Context) error
@@ -103,7 +104,7 @@ func (c *Change) look(ctx context.Context, in Mender, said []ledger.Row) (*mendi
 	return m, nil
 }
 
-// lookStanding looks at what stands.
+// lookStanding looks at the standing rows.
 func (m *mending) lookStanding(ctx context.Context) error {
 	parts, said := map[int][]Stored{}, m.said
 	err := m.in.Standing(ctx, func(r *Stored) error {

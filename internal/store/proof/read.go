@@ -12,17 +12,17 @@ import (
 // A Stored row is one as a store has it.
 type Stored struct {
 	ledger.Row
-	ID    int64  // its place among what stands; 0: it is not there
+	ID    int64  // its place among the standing rows; 0: it is not there
 	Owner int64  // whose it is, where it is somebody's
 	Owned bool   //
 	Until int64  // when it is over, of what passes
 	Proof []byte // that it is stored with
 
-	claim   *Claim // what it stands by
+	claim   *Claim // what proves it
 	Foreign bool   // Interlock has not written it so: it counts for nothing, and is written over
 }
 
-// stands is what a row stands by.
+// stands is what proves a row.
 func (r *Stored) stands() Claim {
 	c := Claim{Owner: r.Owner}
 	copy(c.Proof[:], r.Proof)
@@ -42,9 +42,9 @@ type Reader interface {
 	// Owners visits the rows of a span of owners, in the order of their claims: with all that they say where they are whole's, of the
 	// others owner and proof alone. The row is the visitor's until it returns, and what it says for good.
 	Owners(ctx context.Context, span Span, whole int64, visit func(*Stored) error) error
-	// Row reads what stands under a key.
+	// Row reads the standing row under a key.
 	Row(ctx context.Context, kind, key string) (Stored, error)
-	// Marked reads what stands under a mark, in its order.
+	// Marked reads the standing rows under a mark, in its order.
 	Marked(ctx context.Context, kind, mark string) ([]ledger.Row, error)
 	// Steadily has step read in one transaction.
 	Steadily(ctx context.Context, step func() error) error
@@ -149,7 +149,7 @@ func (n *Reading) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// owned returns all that stands of an owner.
+// owned returns all standing rows of an owner.
 func (n *Reading) owned(ctx context.Context, owner string) ([]ledger.Row, error) {
 	if rows, read := n.owners[owner]; read {
 		return rows, nil
@@ -302,7 +302,7 @@ func (n *Reading) unproved(ctx context.Context, ref ledger.Ref) (rows []ledger.R
 	return rows, err
 }
 
-// holds reports whether a row is believed: it stands, and is among what its owner has, or nothing rests on it any more.
+// holds reports whether a row is believed: it is there, and is among what its owner has, or nothing rests on it any more.
 func (n *Reading) holds(ctx context.Context, r ledger.Row) (bool, error) {
 	owner, err := n.p.book.Owner(r)
 	if err != nil || owner == "" {

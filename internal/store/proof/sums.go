@@ -118,7 +118,7 @@ func (f *Filed) tagged() [][]byte {
 	return [][]byte{[]byte("call 10"), text, f.Body}
 }
 
-// A Blob is what stands beside a blob: when it came, and when it was last named.
+// A Blob is what is kept beside a blob: when it came, and when it was last named.
 type Blob struct {
 	Digest   string
 	At, Used int64

@@ -4,19 +4,20 @@
 // What is beside the log is believed as far as the log's key proves it. Three things together do that:
 //
 //   - A row has a proof, a tag over what it says: nobody without the key can make a row, or change one.
-//   - A part, one of 1,024 of what stands and one of 256 of what passes, has a tag over the proofs of all rows of the owners in it:
-//     nobody can take one away, or bring one back.
+//   - A part, one of 1,024 of standing rows and one of 256 of passing ones, has a tag over the proofs of all rows of the owners
+//     in it: nobody can take one away, or bring one back.
 //   - The head has a tag over the parts, the sums of what is only added up (see [Sums]), the versions and the size of the log: nobody
 //     can put all of it back without putting the log back.
 //
-// A decision reads what stands of its owners, each owner whole, with the proofs of its part, and remembers it, so that the next one
-// costs nothing. A commit checks the parts it changes before it writes them: what somebody else has done is never signed for.
+// A decision reads the standing rows of its owners, each owner whole, with the proofs of its part, and remembers it, so that the
+// next one costs nothing. A commit checks the parts it changes before it writes them: what somebody else has done is never signed
+// for.
 //
-// What passes is proved as what stands is, with one difference: each row is its own owner, so that its place says which it is, and that
-// none is there is proved as well. A row that is over is forgotten, with its claim.
+// Passing rows are proved as standing rows are, with one difference: each row is its own owner, so that its place says which it
+// is, and that none is there is proved as well. A row that is over is forgotten, with its claim.
 //
-// Accepted: whoever can read the log's private key can write rows that are believed; then operators' signatures are what holds.
-// Whoever can write the store can make an owner's standing unbelievable, which refuses what rests on it.
+// Accepted: those who can read the log's private key can write rows that are believed; then operators' signatures are what holds.
+// Those who can write the store can make an owner's standing unbelievable, which refuses what rests on it.
 package proof
 
 import (
@@ -31,7 +32,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// How many parts there are, of what stands and, numbered after those, of what passes; and the bytes of a part's tag and of a proof.
+// How many parts there are, of standing rows and, numbered after those, passing rows; and the bytes of a part's tag and a proof.
 const (
 	Parts     = 1024
 	PassParts = 256
@@ -74,11 +75,11 @@ func OwnerNumber(owner string) int64 {
 // PassNumber is the owner of the row that passes under a key.
 func PassNumber(kind, key string) int64 { return OwnerNumber(kind + "\x00" + key) }
 
-// PartOf is the part of an owner of what stands, PassPart that of one of what passes.
+// PartOf is the part of an owner of standing rows, PassPart that of one of passing rows.
 func PartOf(owner int64) int   { return int(owner >> partShift) }
 func PassPart(owner int64) int { return Parts + int(owner>>passShift) }
 
-// A Span is owners from one number to another, of what stands or of what passes.
+// A Span is owners from one number to another, of standing rows or of passing rows.
 type Span struct {
 	Passing    bool
 	From, UpTo int64
@@ -94,7 +95,7 @@ func SpanOf(part int) Span {
 	return Span{false, from, from + 1<<partShift - 1}
 }
 
-// A Claim is that a row stands: whose, and its proof.
+// A Claim is that a row is there: whose, and its proof.
 type Claim struct {
 	Owner int64
 	Proof [Size]byte
@@ -108,13 +109,13 @@ func (c Claim) Compare(o Claim) int {
 	return bytes.Compare(c.Proof[:], o.Proof[:])
 }
 
-// A Stamp is the versions that stand beside the log: of what binds, and of every change.
+// A Stamp is the versions that are kept beside the log: of what binds, and of every change.
 type Stamp struct{ Version, Revision int64 }
 
 // A State is what proves all that is beside the log, at one state of it. What it says is never changed, but for the next state's.
 type State struct {
-	Tags    []byte // of the parts of what stands
-	Passing []byte // of the parts of what passes
+	Tags    []byte // of the parts of standing rows
+	Passing []byte // of the parts of passing rows
 	Sums    Sums
 	Size    int64  // of the log
 	At      Stamp  // the versions beside it
@@ -131,7 +132,7 @@ func NewState() *State {
 	return s
 }
 
-// Summarize is due when tags of parts were set: of what stands, of what passes.
+// Summarize is due when tags of parts were set: of standing rows, of passing rows.
 func (s *State) Summarize(stands, passes bool) {
 	if stands {
 		s.tags = sha256.Sum256(s.Tags)
@@ -171,7 +172,7 @@ func (p *Prover) head(head ledger.Head, s *State) []byte {
 	return tag[:]
 }
 
-// Row is the proof of a row that stands, of one that has ended too.
+// Row is the proof of a standing row, of one that has ended too.
 func (p *Prover) Row(r ledger.Row) (proof [Size]byte) {
 	version := binary.BigEndian.AppendUint64(nil, uint64(r.Version))
 	tag := p.key.Tag([]byte("row 10"), []byte(r.Kind), []byte(r.Key), version, r.Body)

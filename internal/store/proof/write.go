@@ -104,7 +104,7 @@ func (c *Change) Ready(ctx context.Context, rows []ledger.Row) (refusal, err err
 	return nil, nil
 }
 
-// Prove is what a row stands by from now on, and under which owner: nil of what is nobody's, and of kinds without proofs.
+// Prove is what proves a row from now on, and under which owner: nil of what is nobody's, and of kinds without proofs.
 func (c *Change) Prove(before Stored, r ledger.Row) (owner, proof any, err error) {
 	if !c.p.book.Proved(r.Kind) {
 		return nil, nil, nil
@@ -208,8 +208,8 @@ func (c *Change) Forget(ctx context.Context, owner int64) error {
 	return err
 }
 
-// End makes what proves all that the transaction leaves, and says whether tags of parts of what stands have changed: those
-// of what passes stand in the head.
+// End makes what proves all that the transaction leaves, and says whether tags of parts of standing rows have changed: those
+// of passing rows are in the head.
 func (c *Change) End(head ledger.Head, after Stamp) (next *State, stands bool) {
 	passes := false
 	s := *c.before

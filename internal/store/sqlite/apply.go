@@ -14,7 +14,7 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// A job is where a run stands in its sequence.
+// A job is where a run is in its sequence.
 type job struct {
 	seed string
 	next int64
@@ -182,8 +182,8 @@ func (b *batch) mend(ctx context.Context, mend *ledger.Mend) (refusal, err error
 	return refusal, err
 }
 
-// saveProofs makes what proves all that the transaction leaves, and writes the tags of the parts of what stands, if they have changed;
-// the others are the head's to write.
+// saveProofs makes what proves all that the transaction leaves, and writes the tags of the parts of standing rows, if they have
+// changed; the others are the head's to write.
 func (b *batch) saveProofs(ctx context.Context, head ledger.Head) error {
 	next, stands := b.proved.End(head, b.after)
 	if b.next = next; !stands {
@@ -238,7 +238,7 @@ func (b *batch) take(ctx context.Context, c *commit) error {
 	return nil
 }
 
-// job finds where a draft's run stands.
+// job finds where a draft's run is in its sequence.
 func (b *batch) job(ctx context.Context, d ledger.Draft) (job, error) {
 	if j, ok := b.touched[d.Run]; ok {
 		return j, nil

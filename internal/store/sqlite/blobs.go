@@ -84,7 +84,7 @@ func (b *batch) saveBlob(ctx context.Context, blob *ledger.Blob, at int64) error
 	return err
 }
 
-// blobRows reads what stands beside blobs.
+// blobRows reads what is kept beside blobs.
 func (c *conn) blobRows(ctx context.Context, where string, args []any, visit func(*proof.Blob) error) error {
 	return c.each(ctx, "SELECT digest, at, used, proof FROM blobs WHERE "+where, args, func(scan func(...any) error) error {
 		var r proof.Blob
@@ -234,9 +234,9 @@ func (s *Store) beforeInputs(ctx context.Context) (bool, error) {
 // An unpacking is memory that one entry after another is unpacked into.
 type unpacking struct{ body, inputs pack.Unpacker }
 
-// entry puts what is stored of an entry into it. What can't be unpacked is given as it stands: a body is no event then, and
-// whoever verifies the log names the entry that was changed; inputs are not those that the event names, and whoever replays says so
-// of this one and goes on.
+// entry puts what is stored of an entry into it. What can't be unpacked is given as it is: a body is no event then, and
+// verifying the log names the entry that was changed; inputs are not those that the event names, and a replay says so of this one
+// and goes on.
 func (u *unpacking) entry(e *interlock.Entry, body, inputs []byte) {
 	var err error
 	if e.Body, err = u.body.Unpack(body, maxBody); err != nil {

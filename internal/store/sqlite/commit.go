@@ -122,7 +122,7 @@ func (s *Store) write() {
 	defer close(s.done)
 	batch := make([]*commit, 0, maxBatch)
 	for first := range s.queue {
-		// Whoever was answered a moment ago is about to come again; letting them run first makes fewer, fuller transactions.
+		// Those who were answered a moment ago are about to come again; letting them run first makes fewer, fuller transactions.
 		// A lone caller is not made to wait for others.
 		if len(batch) > 1 || len(s.queue) > 0 {
 			runtime.Gosched()

@@ -21,7 +21,7 @@ type conn struct {
 	store      *Store
 }
 
-// A connector opens connections to one file. Its wrap, where a test sets it, stands between the store and the driver.
+// A connector opens connections to one file. Its wrap, where a test sets it, is between the store and the driver.
 type connector struct {
 	name string
 	wrap func(driver.Conn) driver.Conn

@@ -21,7 +21,7 @@ var errFailed = errors.New("the store has stopped")
 var errClosed = errors.New("store: closed")
 
 // explain turns a driver's error into a sentence that says what is wrong and how to recover. The driver's error stays
-// wrapped for the log of whoever runs Interlock; it names no data.
+// wrapped for the log of those who run Interlock; it names no data.
 func explain(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -62,8 +62,8 @@ func explain(doing string, err error) error {
 	return fmt.Errorf("store: %s: %w", doing, err)
 }
 
-// CheckPrivate refuses a file or directory that others than its owner may write. Whoever can write the store or its key
-// can forge the record.
+// CheckPrivate refuses a file or directory that others than its owner may write. Those who can write the store or its
+// key can forge the record.
 func CheckPrivate(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

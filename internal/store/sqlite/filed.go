@@ -16,7 +16,7 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// Rows of which one comes with most actions, which are calls, are added at the end of a table and found by short hashes of their
+// Rows that come with most actions, one each, which are calls, are added at the end of a table and found by short hashes of their
 // keys and marks: indexes over the texts would cost more than the rows. The body is packed and decides.
 
 // errEnough ends a query early.
@@ -138,7 +138,7 @@ func (s *Store) scanFiled(scan func(...any) error, kind string) (f proof.Filed, 
 	return f, adds, r, about, nil
 }
 
-// A filed row is one that a transaction writes, and where the first event of its change stands among the drafts.
+// A filed row is one that a transaction writes, and where the first event of its change is among the drafts.
 type filed struct {
 	first int
 	row   ledger.Row

@@ -13,8 +13,8 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// inputsSince is the version from which there are inputs and the texts they name, rowsSince that from which what stands is rows of the
-// ledger, and ordersSince that from which the orders among them are of one kind.
+// inputsSince is the version from which there are inputs and the texts they name, rowsSince that from which standing rows are in
+// the ledger, and ordersSince that from which the orders among them are of one kind.
 const (
 	inputsSince = 5
 	rowsSince   = 6
@@ -87,7 +87,7 @@ func (s *Store) legacyScan(ctx context.Context, c *conn, version int64, mark led
 	return rows, next, err
 }
 
-// legacyRows calls take for everything that stands in the tables of an older version, as rows of the ledger of now; of a version
+// legacyRows calls take for everything that is in the tables of an older version, as rows of the ledger of now; of a version
 // with a ledger, for what has changed since: the orders.
 func legacyRows(ctx context.Context, c *conn, version int64, take func(ledger.Row) error) error {
 	if version >= rowsSince {
@@ -203,7 +203,7 @@ func legacyPin(scan func(...any) error) ([]ledger.Row, error) {
 }
 
 // moveRows fills the tables of version 6 from those of the version before, and drops these. It runs in the transaction of the
-// migration: either all that stood stands again, or nothing has happened.
+// migration: either all that was there is there again, or nothing has happened.
 func (s *Store) moveRows(ctx context.Context) error {
 	_, now, err := s.soundHead(ctx)
 	if err != nil {

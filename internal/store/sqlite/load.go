@@ -149,7 +149,7 @@ func (s *Store) loadSteadily(ctx context.Context, c *conn, known *proof.State, r
 	return rows, version, n.Foreign, err
 }
 
-// Scan returns the rows of a span of what stands under a mark, in its order, and where the next page begins: the zero place
+// Scan returns a span of the standing rows under a mark, in its order, and where the next page begins: the zero place
 // where nothing follows. It reads the file and remembers nothing.
 func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
@@ -180,8 +180,8 @@ func (s *Store) Scan(ctx context.Context, mark ledger.Ref,
 	return rows, next, err
 }
 
-// scanMarked reads a span of what stands under a mark. Rows that Interlock has not written do not come; that one is gone, or was
-// put back to what it was, is for Load to find: nobody decides from pages.
+// scanMarked reads a span of the standing rows under a mark. Rows that Interlock has not written do not come; that one is gone,
+// or was put back to what it was, is for Load to find: nobody decides from pages.
 func (s *Store) scanMarked(ctx context.Context, c *conn, mark ledger.Ref,
 	span ledger.Span) (rows []ledger.Row, next ledger.Place, err error) {
 	where, args := stretch(mark, span)

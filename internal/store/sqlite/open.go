@@ -76,7 +76,7 @@ type Store struct {
 	leaving  bool          // no further ones are begun
 	quiet    chan struct{} // closed when the last one has ended, if anybody waits for that
 
-	writing sync.Mutex // held by whoever uses writer, guards the fields below
+	writing sync.Mutex // held by the user of writer, guards the fields below
 	writer  *conn
 	jobs    map[string]job // runs this process wrote last, valid while newest is the head
 	newest  ledger.Head    // this process wrote or verified
@@ -101,7 +101,7 @@ type Store struct {
 	failure error // sticky
 
 	readers chan *conn    // idle reading connections
-	slots   chan struct{} // held by whoever uses one
+	slots   chan struct{} // held by the user of one
 
 	passing memory  // rows that stand for a while only
 	unheard silence // which noted rows were not there a moment ago
@@ -240,7 +240,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return interlock.Errorf(interlock.CodeUnavailable, "store", "%s; if you have put back a backup, remove %s beside it, otherwise "+
 			"keep the file as evidence and restore one", older(version, s.reached()).What, ReachedName)
 	}
-	// Another process may do the same at this moment; whoever comes second finds the work done.
+	// Another process may do the same at this moment; the second to come finds the work done.
 	err = s.writer.wait(ctx, func() error {
 		// Pages stay at 4 KB: larger ones pack entries better and gain a little with many callers, but a lone commit, which
 		// is what a hook makes, writes every page it touches whole.
@@ -307,8 +307,8 @@ func (s *Store) create(ctx context.Context) error {
 	return s.proveAll(ctx, 0)
 }
 
-// reached is the newest version that this store has had, as noted beside it. What can't be read says nothing: whoever can take it away
-// can read the key that proves everything.
+// reached is the newest version that this store has had, as noted beside it. What can't be read says nothing: those who can take
+// it away can read the key that proves everything.
 func (s *Store) reached() int64 {
 	text, err := fileio.Plain(filepath.Join(filepath.Dir(s.path), ReachedName), 64)
 	if err != nil {

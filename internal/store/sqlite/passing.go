@@ -25,7 +25,7 @@ import (
 const passingSince = 8
 
 // A memory is what this process knows of passing rows without reading the file. It is exact while nobody else has written since
-// size; whoever finds that somebody has, empties it.
+// size; the first to find that somebody has empties it.
 type memory struct {
 	guard  sync.Mutex
 	rows   map[ledger.Ref][]ledger.Row // by key; one that is not there is known too
@@ -203,7 +203,7 @@ func (b *batch) look(ctx context.Context, kind, key string) (ledger.Row, error) 
 		if r, err = b.proved.Passed(ctx, kind, key); err != nil {
 			return r, err
 		}
-		r.Value, _ = s.book.Value(r) // whoever needs it finds what is wrong
+		r.Value, _ = s.book.Value(r) // one who needs it finds what is wrong
 	case len(rows) > 0:
 		r = rows[0]
 	}

@@ -10,7 +10,7 @@ import (
 	"interlock/internal/store/proof"
 )
 
-// provedSince is the version from which what stands is proved, besideSince that from which everything beside the log is.
+// provedSince is the version from which standing rows are proved, besideSince that from which everything beside the log is.
 const (
 	provedSince = 9
 	besideSince = 10

@@ -41,7 +41,7 @@ func (s *Store) apart(ctx context.Context, doing string, step func(c *conn) erro
 		_ = c.close() // whatever state it is in; the step's error is the one to report
 		return explain(doing, err)
 	}
-	s.readers <- c // there is room: whoever holds a slot has at most one
+	s.readers <- c // there is room: the holder of a slot has at most one
 	return nil
 }
 

@@ -29,8 +29,8 @@ func (c *conn) Head(ctx context.Context) (ledger.Head, *proof.State, error) {
 	return head, p, nil
 }
 
-// How rows of owners are read, of what stands and of what passes: with all that they say where they are one owner's, everybody's, or
-// nobody's.
+// How rows of owners are read, of standing and of passing ones: with all that they say where they are one owner's, everybody's,
+// or nobody's.
 var standing, passes = ownersOf("rows", "version"), ownersOf("passing", "until")
 
 func ownersOf(table, number string) [3]string {
@@ -51,7 +51,7 @@ func (c *conn) Owners(ctx context.Context, span proof.Span, whole int64, visit f
 	}
 	var r proof.Stored
 	var kind, key *string
-	var number *int64 // its version, or until when it stands
+	var number *int64 // its version, or until when it counts
 	return c.each(ctx, query, []any{whole, span.From, span.UpTo}, func(scan func(...any) error) (err error) {
 		if whole == proof.Nobody {
 			err = scan(&r.Owner, &r.Proof)
@@ -71,7 +71,7 @@ func (c *conn) Owners(ctx context.Context, span proof.Span, whole int64, visit f
 	})
 }
 
-// Row reads what stands under a key.
+// Row reads the standing row under a key.
 func (c *conn) Row(ctx context.Context, kind, key string) (r proof.Stored, err error) {
 	r.Row = ledger.Row{Kind: kind, Key: key}
 	var owner *int64
@@ -83,7 +83,7 @@ func (c *conn) Row(ctx context.Context, kind, key string) (r proof.Stored, err e
 	return r, err
 }
 
-// Marked reads what stands under a mark, in its order.
+// Marked reads the standing rows under a mark, in its order.
 func (c *conn) Marked(ctx context.Context, kind, mark string) (rows []ledger.Row, err error) {
 	err = c.each(ctx, "SELECT r.key, r.version, r.body FROM marks m CROSS JOIN rows r ON r.id = m.row WHERE m.kind = ? AND m.mark = ? "+
 		"ORDER BY m.at, m.row", []any{kind, mark}, func(scan func(...any) error) error {
@@ -112,7 +112,7 @@ func (c *conn) Steadily(ctx context.Context, step func() error) error {
 	return errors.Join(err, ended)
 }
 
-// Standing visits all rows of what stands.
+// Standing visits all standing rows.
 func (c *conn) Standing(ctx context.Context, visit func(*proof.Stored) error) error {
 	return c.each(ctx, "SELECT id, kind, key, version, body, owner, proof FROM rows ORDER BY id", nil, func(scan func(...any) error) error {
 		var r proof.Stored
@@ -153,7 +153,7 @@ func (c *conn) Filed(ctx context.Context, visit func(*proof.Filed) error) error 
 	})
 }
 
-// BlobRows visits what stands beside every blob.
+// BlobRows visits what is kept beside every blob.
 func (c *conn) BlobRows(ctx context.Context, visit func(*proof.Blob) error) error {
 	return c.blobRows(ctx, "id IS NOT NULL ORDER BY id", nil, visit)
 }
@@ -183,13 +183,13 @@ func (c *conn) Notes(ctx context.Context, visit func(first int64) error) error {
 		})
 }
 
-// done is the error of a statement of which it does not matter how many rows it changed.
+// done is the error of a statement where it does not matter how many rows it changed.
 func (c *conn) done(ctx context.Context, query string, args ...any) error {
 	_, err := c.exec(ctx, query, args...)
 	return err
 }
 
-// RemoveRow deletes a row of what stands.
+// RemoveRow deletes a standing row.
 func (c *conn) RemoveRow(ctx context.Context, id int64) error {
 	return c.done(ctx, "DELETE FROM rows WHERE id = ?", id)
 }
@@ -204,13 +204,13 @@ func (c *conn) RemoveFiled(ctx context.Context, id int64) error {
 	return c.done(ctx, "DELETE FROM calls WHERE id = ?", id)
 }
 
-// PutBack writes a row of what stands.
+// PutBack writes a standing row.
 func (c *conn) PutBack(ctx context.Context, r ledger.Row, one proof.Claim) error {
 	return c.done(ctx, "INSERT OR REPLACE INTO rows (kind, key, version, body, owner, proof) VALUES (?, ?, ?, ?, ?, ?)", r.Kind, r.Key,
 		r.Version, r.Body, one.Owner, one.Proof[:])
 }
 
-// ProveBlobs proves what stands beside each blob.
+// ProveBlobs proves what is kept beside each blob.
 func (c *conn) ProveBlobs(ctx context.Context) (total proof.Sum, err error) {
 	var rows []proof.Blob // read first: a statement that reads must not see what another writes
 	err = c.BlobRows(ctx, func(b *proof.Blob) error {

@@ -81,8 +81,8 @@ func (s *Store) dropBlobs(ctx context.Context, where string, args []any) (delete
 	return deleted, err
 }
 
-// shrink takes the content out of rows. They are deleted and written anew: SQLite leaves a row that got shorter in its place, and
-// the room beside it to nobody, because new entries come at the end.
+// shrink takes the content out of rows. They are deleted and written again: SQLite leaves a row that got shorter in its place,
+// and the room beside it to nobody, because new entries come at the end.
 func (s *Store) shrink(ctx context.Context, where string, args []any) (int64, error) {
 	type bare struct {
 		index  int64

@@ -21,9 +21,9 @@ func (r *rested) over(size int64) bool {
 	return over
 }
 
-// rest gives back what the connections keep once writing has paused: the writer its pages of the file, the readers, of which a load
-// leaves many, all they have. The system keeps the file's pages for as long as nobody needs its memory more, so the next who come
-// pay little. Whoever writes or reads meanwhile comes first.
+// rest gives back what the connections keep once writing has paused: the writer its pages of the file, the readers, many left by
+// a load, all they have. The system keeps the file's pages for as long as nobody needs its memory more, so the next who come
+// pay little. Those who write or read meanwhile come first.
 func (s *Store) rest(ctx context.Context, r *rested) {
 	if !s.writing.TryLock() {
 		return

@@ -10,7 +10,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// tablesNow is the schema as the newest version leaves it, as SQLite has it: what a store is held against. A test makes it anew.
+// tablesNow is the schema as the newest version leaves it, as SQLite has it: what a store is held against. A test makes it again.
 //
 //go:embed tables.sql
 var tablesNow string
@@ -18,7 +18,7 @@ var tablesNow string
 // A table without a name here is nobody's business: Interlock reads none but its own. What acts by itself is: a trigger, a view in a
 // table's place, an index that refuses rows.
 
-// tableSeparator stands between the statements of tables.sql.
+// tableSeparator is between the statements of tables.sql.
 const tableSeparator = ";\n\n"
 
 // Made holds the tables of the store, and what belongs to them, against what they should be.

@@ -46,7 +46,7 @@ func (s *Store) checkpointer() {
 
 // checkpoint copies the write-ahead log into the file from a connection of its own, so that commits go on meanwhile.
 // What was committed in the meantime is copied by the writer between two commits: only when nothing is left does SQLite
-// begin the write-ahead log anew, and without that it would grow for as long as somebody commits.
+// restart the write-ahead log, and without that it would grow for as long as somebody commits.
 func (s *Store) checkpoint(ctx context.Context) {
 	err := s.apart(ctx, "copy the write-ahead log", func(c *conn) error {
 		_, err := c.sql.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")

@@ -17,7 +17,7 @@ import (
 // soonest is how often it looks at most.
 const soonest = 5 * time.Millisecond
 
-// logKind stands for the entries of the log, which are no rows.
+// logKind is for the entries of the log, which are no rows.
 const logKind = ""
 
 // A mark is how far the log is, and the rows beside it.
@@ -44,12 +44,12 @@ func (w *watcher) tell() {
 
 // watching is everybody who waits.
 type watching struct {
-	some  atomic.Bool // for commits, most of which nobody waits for
+	some  atomic.Bool // for commits: for most of them nobody waits for
 	begin sync.Mutex  // held while the looking begins, before mu
 
 	mu      sync.Mutex // guards the fields below, and that no signal is sent on a closed channel
 	all     map[*watcher]struct{}
-	told    mark // how far whoever waits has been told of
+	told    mark // how far those who wait have been told of
 	looking *lookout
 	over    bool
 }
@@ -63,7 +63,7 @@ type lookout struct {
 	stop   context.CancelFunc
 }
 
-// Watch tells whoever waits that some of what he names may have changed since Watch returned: in this process or in another. Signals
+// Watch tells the caller that some of what he names may have changed since Watch returned: in this process or in another. Signals
 // that nobody has taken yet are one, and none is lost. What may have changed is told as changed, so is a store that has failed or
 // can't be looked at. The channel is closed when ctx ends and when the store is closed.
 func (s *Store) Watch(ctx context.Context, what ledger.Watch) (<-chan struct{}, error) {
@@ -212,7 +212,7 @@ func (l *lookout) head(ctx context.Context) (now mark, err error) {
 	return now, err
 }
 
-// lookFor looks as often as whoever waits wants, until it is stopped.
+// lookFor looks as often as those who wait want, until it is stopped.
 func (s *Store) lookFor(l *lookout) {
 	defer func() { _ = l.c.close() }() // nothing was written with it
 	timer := time.NewTimer(s.watching.within())
@@ -229,8 +229,8 @@ func (s *Store) lookFor(l *lookout) {
 	}
 }
 
-// lookOnce tells whoever waits if another process has written. What can't be told is told as changed: whoever looks finds out, and
-// the next look is with a connection of its own.
+// lookOnce tells those who wait if another process has written. What can't be told is told as changed: they look and find out,
+// and the next look is with a connection of its own.
 func (s *Store) lookOnce(l *lookout) {
 	var now mark
 	var seen int64
@@ -268,9 +268,9 @@ func (k *watching) within() time.Duration {
 	return next
 }
 
-// others is told that the file is at a mark. Unless it has only begun to be looked at, whoever waits for rows is told if they have
-// moved since he was last told; whoever waits for more is told in any case, because notes and what is swept leave no trace in the
-// head.
+// others is told that the file is at a mark. Unless it has only begun to be looked at, those who wait for rows are told if these
+// have moved since they were last told; those who wait for more are told in any case, because notes and what is swept leave no
+// trace in the head.
 func (k *watching) others(now mark, changed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -104,7 +104,7 @@ func calls(t *testing.T, p Place) {
 	refused(t, s, with(Decision("a"), func(c *ledger.Change) {
 		c.Writes = []ledger.Row{{Kind: ledger.Call, Value: "no call"}}
 	}), nil)
-	refused(t, s, with(Decision("a"), func(c *ledger.Change) { // of which is the event?
+	refused(t, s, with(Decision("a"), func(c *ledger.Change) { // which of them is the event for?
 		c.Writes = ledger.Rows(call("run", "", "sha256:aa", Now), call("run", "", "sha256:bb", Now))
 	}), nil)
 }

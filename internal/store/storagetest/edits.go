@@ -140,9 +140,9 @@ func editedKeys() map[string]string {
 		ledger.Definition:    ledger.DefinitionOf("files", "read", "sha256:01").Key}
 }
 
-// Edits runs the proofs: whatever somebody who can write the store's files, and has not its key, does to what stands, it is as it was
-// to decisions, or it is refused; the check names it, and the person who runs the store is told. The edits that put a row back are for
-// those of which Governed makes a second version.
+// Edits runs the proofs: whatever somebody who can write the store's files, and has not its key, does to standing rows, they are
+// as they were to decisions, or it is refused; the check names it, and the person who runs the store is told. The edits that put
+// a row back are for those that Governed makes a second version of.
 func Edits(t *testing.T, p Place, edits []string) {
 	Governed(t, p)
 	fresh := p.Copies(t)

@@ -40,7 +40,7 @@ func failed(n int) *ledger.AttemptsBody {
 	return a
 }
 
-// challenges: one stands whole from its commit until it has ended, in every process and after a restart, and both move the
+// challenges: one is there whole from its commit until it has ended, in every process and after a restart, and both move the
 // version, so that what was decided without it is decided again.
 func challenges(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)

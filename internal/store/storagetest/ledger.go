@@ -121,7 +121,7 @@ func rows(t *testing.T, p Place) {
 		t.Errorf("%d kinds are written of %d", len(kinds), len(ledger.Kinds()))
 	}
 	found(t, p, all...)
-	// a hold on who acts stands with what else is theirs
+	// a hold on who acts is kept with what else is theirs
 	found(t, p, row(t, ledger.Hold, "agent:agent", ledger.HoldBody{Scope: ledger.HoldAgent, Key: "agent", Since: Now,
 		Hold: phase.Hold{Phase: phase.Alternate, Deadline: Now.Add(phase.MaxAlternate)}}))
 	// the other verb of a kind that stood a moment ago
@@ -295,7 +295,7 @@ func merges(t *testing.T, p Place) {
 	size(t, p, callers)
 }
 
-// scan: what stands under a mark comes in the order of the mark, up to a place in it and no more than is asked for.
+// scan: what is kept under a mark comes in the order of the mark, up to a place in it and no more than is asked for.
 func scan(t *testing.T, p Place) {
 	s := p.Open(t)
 	for i, hours := range []int{3, 1, 2} {

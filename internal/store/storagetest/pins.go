@@ -10,7 +10,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// pins: what is known of a tool stands whole in every process from its commit, and moves the version, so that what was decided
+// pins: what is known of a tool is there whole in every process from its commit, and moves the version, so that what was decided
 // without it is decided again. The text that was approved stays beside the one seen last.
 func pins(t *testing.T, place Place) {
 	s, other := place.Open(t), place.Open(t)

@@ -11,7 +11,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// suppressions: an order stands whole in every process's standing from its commit until it is lifted, and both move the
+// suppressions: an order is there whole in every process's standing from its commit until it is lifted, and both move the
 // version, so that what was decided without it is decided again.
 func suppressions(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)

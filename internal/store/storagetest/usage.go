@@ -11,7 +11,7 @@ import (
 )
 
 // usages: of many that use something at once, from several processes, as many are let through as there is room for, and each that is not
-// is told what is there; whoever was let through is told what he left. What is put right is put right once, and what was used is
+// is told what is there; one who was let through is told what he left. What is put right is put right once, and what was used is
 // there in every process and after a restart, and is forgotten when its window is over.
 func usages(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)

@@ -37,7 +37,7 @@ func told(t testing.TB, what string, changed <-chan struct{}) (ended bool) {
 	}
 }
 
-// hears: whoever waits is told of what is written by his own process and by another, of rows that come, change, are spent, merge
+// hears: one who waits is told of what is written by his own process and by another, of rows that come, change, are spent, merge
 // and end, of notes, and of entries of the log; and he finds what was written once he is told.
 func hears(t *testing.T, p Place) {
 	s, other := p.Open(t), p.Open(t)
@@ -169,7 +169,7 @@ func watchers(t *testing.T, p Place) {
 	if _, err := s.Watch(ctx, ledger.Watch{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting with a context that has ended: %v", err)
 	}
-	// Nobody is left of some; whoever comes next is told again.
+	// Nobody is left of some; the next who comes is told again.
 	short, cancel := context.WithCancel(t.Context())
 	again, err := other.Watch(short, ledger.Watch{})
 	if err != nil {

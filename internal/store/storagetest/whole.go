@@ -7,7 +7,7 @@ import (
 	"interlock/internal/ledger"
 )
 
-// Everything names every row that stands of every kind. Only tests ask for that: what decides, shows or orders names what it
+// Everything names every standing row of every kind. Only tests ask for that: what decides, shows or orders names what it
 // needs.
 func Everything() []ledger.Ref {
 	var refs []ledger.Ref
@@ -17,7 +17,7 @@ func Everything() []ledger.Ref {
 	return refs
 }
 
-// Whole is all that stands in a store.
+// Whole is all standing rows of a store.
 func Whole(ctx context.Context, s interface {
 	Load(ctx context.Context, refs ...ledger.Ref) ([]ledger.Row, int64, error)
 }) (ledger.Standing, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Value returns a T of which every exported field, at every depth, is set to something that is not its zero value.
+// Value returns a T with every exported field, at every depth, set to something that is not its zero value.
 func Value[T any]() T {
 	var v T
 	n := 0
