@@ -272,6 +272,7 @@ func (p *psRun) rest(more bool) psValue {
 			p.at++
 		case c == '\'' || c == '"':
 			flush()
+			p.r.S.SpendBytes(len(out.Text)) // which is copied, with the piece behind it
 			odd = odd || p.at > start
 			var v psValue
 			if c == '"' {
@@ -282,6 +283,7 @@ func (p *psRun) rest(more bool) psValue {
 			out = flow.Join(out, v.one())
 		case c == '$' && (isVariableByte(p.peekAt(1)) || p.peekAt(1) == '{' || p.peekAt(1) == '('):
 			flush()
+			p.r.S.SpendBytes(len(out.Text))
 			p.at++
 			out = flow.Join(out, p.interpolated())
 		case c == '`' || wordEnds(c):
