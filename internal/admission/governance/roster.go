@@ -3,6 +3,7 @@ package governance
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"net/url"
 	"strings"
 
 	"interlock"
@@ -60,7 +61,7 @@ func rosterParams(verb interlock.Verb, terms OperatorTerms) string {
 		}
 	}
 	say("role", terms.Role)
-	say("teams", strings.Join(terms.Teams, ","))
+	say("teams", url.QueryEscape(strings.Join(terms.Teams, ","))) // so that no team's name reads as another part
 	if terms.Teams != nil && len(terms.Teams) == 0 {
 		said = append(said, "teams=")
 	}
