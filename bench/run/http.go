@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -163,11 +165,36 @@ func (c *client) exchange(holds string) error {
 	if _, err := c.connection.Write(c.request); err != nil {
 		return err
 	}
-	status, length := "", -1
+	status, length, err := c.head()
+	if err != nil {
+		return err
+	}
+	if length < 0 { // in chunks: the answer was longer than what the server buffers
+		if c.answer, err = io.ReadAll(httputil.NewChunkedReader(c.reader)); err != nil {
+			return err
+		}
+		if _, err := c.reader.ReadSlice('\n'); err != nil { // the empty line after the last chunk
+			return err
+		}
+	} else {
+		c.answer = slices.Grow(c.answer[:0], length)[:length]
+		if _, err := io.ReadFull(c.reader, c.answer); err != nil {
+			return err
+		}
+	}
+	if status != "HTTP/1.1 200 OK" || !bytes.Contains(c.answer, []byte(holds)) {
+		return fmt.Errorf("%s: %.200s", status, c.answer)
+	}
+	return nil
+}
+
+// head reads an answer's status line and headers, and returns the length of its body, or -1 where that comes in chunks.
+func (c *client) head() (status string, length int, err error) {
+	length = -1
 	for {
 		line, err := c.reader.ReadSlice('\n')
 		if err != nil {
-			return err
+			return "", 0, err
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		if status == "" {
@@ -175,28 +202,14 @@ func (c *client) exchange(holds string) error {
 			continue
 		}
 		if len(line) == 0 {
-			break
+			return status, length, nil
 		}
 		if value, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
 			if length, err = strconv.Atoi(string(value)); err != nil {
-				return err
+				return "", 0, err
 			}
 		}
 	}
-	if length < 0 {
-		return fmt.Errorf("%s, and no Content-Length", status)
-	}
-	if cap(c.answer) < length {
-		c.answer = make([]byte, length)
-	}
-	c.answer = c.answer[:length]
-	if _, err := io.ReadFull(c.reader, c.answer); err != nil {
-		return err
-	}
-	if status != "HTTP/1.1 200 OK" || !bytes.Contains(c.answer, []byte(holds)) {
-		return fmt.Errorf("%s: %.200s", status, c.answer)
-	}
-	return nil
 }
 
 // residentMB is a process's resident memory, where the system tells it.

@@ -125,11 +125,11 @@ func (b *bench) apart(part string) error {
 	cmd.Stderr = os.Stderr
 	page, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w", part, err)
+		return err
 	}
 	_, section, found := strings.Cut(string(page), "\n## ")
 	if !found {
-		return fmt.Errorf("%s: no section was printed", part)
+		return fmt.Errorf("no section was printed")
 	}
 	_, err = io.WriteString(b.out, "\n## "+section)
 	return err
@@ -153,25 +153,29 @@ func (b *bench) run(binary, out, only string) error {
 	page.WriteString(method)
 	fmt.Fprintf(&page, "\nMeasured on %s/%s, %d CPUs, %s%s.\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
 		runtime.Version(), cpuName())
+	var failed []string
 	for _, part := range parts {
 		if only != "" && part.name != only {
 			continue
 		}
+		measure := part.measure
 		if only == "" && part.alone {
-			if err := b.apart(part.name); err != nil {
-				return err
-			}
-			continue
+			measure = func(b *bench) error { return b.apart(part.name) }
+		} else {
+			fmt.Fprintln(os.Stderr, "bench: measuring", part.name)
 		}
-		fmt.Fprintln(os.Stderr, "bench: measuring", part.name)
-		if err := part.measure(b); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+		if err := measure(b); err != nil { // the others' figures aren't lost with it
+			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", part.name, err)
+			failed = append(failed, part.name)
 		}
 	}
 	if out == "" {
 		_, err = io.WriteString(os.Stdout, page.String())
 	} else {
 		err = os.WriteFile(out, []byte(page.String()), 0o644)
+	}
+	if err == nil && len(failed) > 0 {
+		return fmt.Errorf("not measured: %s", strings.Join(failed, ", "))
 	}
 	if err == nil && len(b.dropped) > 0 {
 		err = fmt.Errorf("more than %.0f %% worse than before: %s", mostDrop*100, strings.Join(b.dropped, "; "))
