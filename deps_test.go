@@ -62,6 +62,8 @@ interlock                                               < redteam
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
 anomaly                                                 < ledger, store/storagetest
+interlock                                               < module
+module                                                  < ledger, gate
 engine, auditlog                                        < replay, admission/core
 auditlog, impact                                        < dataflow
 dataflow, ruleset                                       < rollback
@@ -157,7 +159,7 @@ everything                                              < bench/eval, bench/run,
 const pureSet = `interlock, lex, secret, personal, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
 	`impact/prose, ruleset, meter, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, redteam, ` +
-	`witness, dataflow, rollback, contract, modality, question, groundrules, store/proof`
+	`module, witness, dataflow, rollback, contract, modality, question, groundrules, store/proof`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -95,6 +95,12 @@ const (
 	EventRedaction        EventType = "REDACTION_EVENT"         // parts of a text were taken out before anybody saw it or it was kept (MACE)
 	EventPersonal         EventType = "PII_FLAGGED"             // personal data was not kept; what stays is its keyed hash (MACE)
 	EventRateLimit        EventType = "RATE_LIMIT"              // a quota had no room for an action, and when it will have (MACE)
+
+	EventNodeDegraded  EventType = "NODE_DEGRADED"          // what failed, or a low trust value, has degraded a module (MACE)
+	EventNodeOffline   EventType = "NODE_OFFLINE"           // or taken it offline (MACE)
+	EventNodeHealthy   EventType = "NODE_HEALTHY"           // or it is healthy again
+	EventRetry         EventType = "RETRY_ATTEMPT"          // a module tries once more what has failed (MACE)
+	EventAccountReview EventType = "ACCOUNT_REVIEW_REQUEST" // an account met a fixed threshold of misuse: people are to look at it (MACE)
 )
 
 // An Entry is one event in its place in the log.
@@ -126,5 +132,6 @@ func EventTypes() []EventType {
 		EventActionRequest, EventVote, EventActionStatus, EventExecuted, EventOverride, EventReview, EventReviewOverdue,
 		EventPause, EventResume,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
-		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit}
+		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit,
+		EventNodeDegraded, EventNodeOffline, EventNodeHealthy, EventRetry, EventAccountReview}
 }

@@ -24,7 +24,9 @@ type Answer struct {
 	Unsure   bool    `json:"unsure,omitempty"`
 	Repeated bool    `json:"repeated,omitempty"` // the call had been judged and recorded before; this is that answer again
 	Uses     []Taken `json:"-"`                  // what it took from limits, for the one that carries it out
-	Always   bool    `json:"always,omitempty"`   // an operator's standing yes could answer the question from now on: `interlock allow`
+	// how long the one that carries it out may take, where it is a module's; 0: its own bounds hold
+	Within time.Duration `json:"-"`
+	Always bool          `json:"always,omitempty"` // an operator's standing yes could answer the question from now on: `interlock allow`
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

@@ -78,6 +78,7 @@ type AgentRecord struct {
 	Until     time.Time `json:"trust_until,omitzero"` // a certificate's end; see TrustAt
 	Allow     []string  `json:"allow,omitempty"`      // if not empty: globs over tools and commands it may use, nothing else
 	Observer  bool      `json:"observer,omitempty"`   // it proposes nothing: its token is for telling what it sees of others
+	Module    *Module   `json:"module,omitempty"`     // what it may do and needs, where it is registered as a module
 	TokenHash string    `json:"token_hash,omitempty"` // SHA-256 of the bearer token; empty for local hooks
 	Created   time.Time `json:"created"`
 	Revoked   time.Time `json:"revoked,omitzero"`

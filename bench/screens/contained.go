@@ -61,8 +61,9 @@ func (d *day) contained(ctx context.Context) error {
 	d.until(58 * time.Minute)
 	reports := []admission.Report{
 		{Service: "claude-code", Measure: ruleset.MeasureMoney, Currency: "USD", Source: "claude_code.cost.usage",
-			Readings: []ledger.Reading{{ID: 1, Value: 16_420_000}}},
-		{Service: "claude-code", Measure: ruleset.MeasureTokens, Source: "claude_code.token.usage", Readings: []ledger.Reading{{ID: 2, Value: 2_240_000}}}}
+			Readings: []ledger.Reading{{ID: 1, Value: 16_420_000}}, Harness: true},
+		{Service: "claude-code", Measure: ruleset.MeasureTokens, Source: "claude_code.token.usage",
+			Readings: []ledger.Reading{{ID: 2, Value: 2_240_000}}, Harness: true}}
 	if err := d.ReportUsage(ctx, interlock.Requester{Agent: "builder", Principal: "dana"}, reports); err != nil {
 		return err
 	}

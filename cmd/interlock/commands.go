@@ -78,6 +78,8 @@ func commandTable() []commandRow {
 		{"settings", "Show which settings are in force, and have them count as ordered.", of[people.SettingsCommand], ""},
 		{"operator", "Add, list and revoke the people who may answer requests.", of[people.OperatorCommand], ""},
 		{"agent", "Add, list and revoke agents and their tokens.", of[people.AgentCommand], "agents"},
+		{"module", "List and show agents that are registered as modules: policy, budgets, trust value, status.",
+			of[people.ModuleCommand], "modules"},
 		{"messages", "List and show the messages that agents have sent each other.", of[people.MessagesCommand], ""},
 		{"plans", "List and show what runs are to do, step by step, and what of it can't be undone.", of[people.PlansCommand], ""},
 		{"commitments", "List what agents have decided and are held to, and unlock what went to and fro.",
@@ -148,7 +150,7 @@ func helpGroups() []helpGroup {
 		{"Answer:", []string{"pending", "approve", "deny", "request", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci", "redteam"}},
-		{"Who may do what:", []string{"operator", "agent", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},
+		{"Who may do what:", []string{"operator", "agent", "module", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},
 		{"What happened:", []string{"audit", "digest", "anomaly", "hold", "report"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway", "witness"}},
 	}

@@ -24,7 +24,7 @@ type look struct {
 // looks are all of them, from the files of their features. No order changes a verdict: it is that of findings in the record, and of the
 // rows and events of a change.
 var looks = slices.Concat(containedLooks, knownLooks, repeatedLooks, limitLooks, messageLooks, continuedLooks, budgetLooks,
-	firstLooks, judgedLooks, authorLooks, heardLooks, questionLooks, commitLooks, planLooks, loopLooks,
+	firstLooks, judgedLooks, authorLooks, heardLooks, questionLooks, commitLooks, planLooks, moduleLooks, loopLooks,
 	challengeLooks, proposalLooks)
 
 // findings are what looks object, of those that need no more than a case and a standing, or of the others.

@@ -182,6 +182,9 @@ func (d *pendingDecision) collect(ledger.Standing) (ledger.Change, error) {
 		d.answer.Gateway = true
 	}
 	d.answer.Uses, d.answer.Decided = p.takes(), d.now
+	if m := d.agent.Module; m != nil {
+		d.answer.Within = time.Duration(m.Timeout) * time.Millisecond
+	}
 	handed := made.Answer.Allowed() && p.Handover.Hands(made)
 	if !handed { // else the same question is put again by what runs it, and that is the one the yes was for
 		if made.Approval != "" {

@@ -114,14 +114,19 @@ func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o inter
 			}
 		}
 		if err = a.commitSettled(ctx, change, settled, alert); !errors.Is(err, ledger.ErrConflict) {
-			return errors.Join(err, a.Probed(ctx, r, call.Decision, o.Status))
+			return errors.Join(err, a.tellEnd(ctx, r, call.Decision, o, m != nil))
 		}
 		if at != nil {
 			return err // the run may be what has moved
 		}
 	}
 	// how it ended is recorded in any case
-	return errors.Join(a.commitOutcome(ctx, plain, alert), a.Probed(ctx, r, call.Decision, o.Status))
+	return errors.Join(a.commitOutcome(ctx, plain, alert), a.tellEnd(ctx, r, call.Decision, o, m != nil))
+}
+
+// tellEnd tells what counts how actions end: a half-open breaker, and the health of a module.
+func (a *Admission) tellEnd(ctx context.Context, r interlock.Requester, d interlock.Decision, o interlock.Outcome, carried bool) error {
+	return errors.Join(a.Probed(ctx, r, d, o.Status), a.ModuleDid(ctx, r, d, o, carried))
 }
 
 // ranOutside is the alert about an action that was to be handed over to `interlock exec`, and was run by itself.
@@ -155,6 +160,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	var failed error
 	alerted := make(chan error, len(ended)) // one for each that is committed by itself, all at once: the store takes them together
 	alone := 0
+	var told []Concluded // here, and not by [Admission.Carried]
 	for _, c := range ended {
 		c.Outcome.Event = c.Answer.Event
 		call := ledger.CallBody{Decision: c.Answer.Decision, EventID: c.Answer.Event}
@@ -167,6 +173,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			failed = errors.Join(failed, a.Carried(ctx, c.Requester, c.Outcome, c.Measured))
 			continue
 		}
+		told = append(told, c)
 		draft, alert, err := a.outcome(c.Requester, c.Outcome, call, c.Answer.Event != "", true)
 		if err != nil {
 			failed = errors.Join(failed, err)
@@ -195,8 +202,8 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 	for range alone {
 		failed = errors.Join(failed, <-alerted)
 	}
-	for _, c := range ended {
-		failed = errors.Join(failed, a.Probed(ctx, c.Requester, c.Answer.Decision, c.Outcome.Status))
+	for _, c := range told {
+		failed = errors.Join(failed, a.tellEnd(ctx, c.Requester, c.Answer.Decision, c.Outcome, true))
 	}
 	return failed
 }

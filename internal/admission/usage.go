@@ -35,6 +35,7 @@ type Report struct {
 	Currency string
 	Source   string // the metric, span or event that says it
 	Readings []ledger.Reading
+	Harness  bool // told with a token that only a harness has, and not with its agent's own
 }
 
 // MoneyScale is how much of its currency the smallest part of reported money is: a millionth.
@@ -100,7 +101,11 @@ func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing 
 	}
 	now := a.Config.Now().UTC().Truncate(time.Microsecond)
 	record := auditlog.UsageRecord{Run: by.Run, Service: a.Redact(cutName(reports[0].Service))}
-	meters, order, err := a.meters(ctx, by, record.Service, reports)
+	service := record.Service
+	if !reports[0].Harness { // apart, so that it can't say first, for the agent alone, what its harness would tell for all
+		service += ownWord
+	}
+	meters, order, err := a.meters(ctx, by, service, reports)
 	if err != nil {
 		return change, err
 	}
@@ -131,7 +136,7 @@ func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing 
 		return change, errors.Join(core.ErrUnchanged, a.noted(ctx, change.Writes))
 	}
 	var steps []func(*ledger.Change) error
-	if record.Charged, steps, err = a.charge(ctx, &change, by, standing, used, now); err != nil {
+	if record.Charged, steps, err = a.charge(ctx, &change, by, standing, used, reports[0].Harness, now); err != nil {
 		return change, err
 	}
 	if err := a.Append(&change, interlock.EventUsage, by, "agent", record); err != nil {
@@ -144,6 +149,9 @@ func (a *Admission) usage(ctx context.Context, by interlock.Requester, standing 
 	}
 	return change, nil
 }
+
+// ownWord follows the name of a service whose use an agent's own token has told.
+const ownWord = " (the agent's own word)"
 
 // noted keeps what meters have heard of a source that says less than another one: nothing is charged by it, so there is no event.
 func (a *Admission) noted(ctx context.Context, meters []ledger.Row) error {
@@ -205,48 +213,83 @@ func (a *Admission) meters(ctx context.Context, by interlock.Requester, service 
 	return meters, order, err
 }
 
-// charge adds to a change what is used of every budget that concerns an agent, and returns what tells people of the steps reached.
-func (a *Admission) charge(ctx context.Context, change *ledger.Change, by interlock.Requester, standing ledger.Standing,
-	used map[measured]int64, now time.Time) (charged []interlock.Taken, steps []func(*ledger.Change) error, err error) {
-	f, agent := a.Active.Load(), core.AgentOf(by, standing)
-	var budgets []*ruleset.Budget
-	var refs []ledger.Ref
-	for _, b := range f.Rules.Budgets(f.Profile, &agent) {
-		if n := used[measured{b.Measure, b.Currency}]; n > 0 {
-			taken := b.Taken(by, &agent, n)
-			budgets, charged = append(budgets, b), append(charged, taken)
-			at := ledger.TakenFrom(taken)
-			refs = append(refs, core.Key(ledger.Usage, at), core.Key(ledger.Budget, at))
+// budgetRows are the rows of budgets that a requester's use is charged to: of one that several use, first the agent's own.
+func budgetRows(budgets []*ruleset.Budget, by interlock.Requester, agent *interlock.AgentRecord, alone ...ruleset.Per) (rows []budgeted) {
+	for _, b := range budgets {
+		for _, per := range alone {
+			if b.Shared() {
+				rows = append(rows, budgeted{budget: b, taken: b.Own(per, by, agent, 0)})
+			}
 		}
+		rows = append(rows, budgeted{budget: b, taken: b.Taken(by, agent, 0)})
 	}
-	if len(refs) == 0 {
+	return rows
+}
+
+// charge adds to a change what is used of every budget that concerns an agent, and returns what tells people of the steps reached. What
+// several use is charged only what a harness tells, and of one agent's use a bounded share, so that none stops the others by reporting.
+func (a *Admission) charge(ctx context.Context, change *ledger.Change, by interlock.Requester, standing ledger.Standing,
+	used map[measured]int64, harness bool, now time.Time) (charged []interlock.Taken, steps []func(*ledger.Change) error, err error) {
+	f, agent := a.Active.Load(), core.AgentOf(by, standing)
+	alone := ruleset.PerWord
+	if harness {
+		alone = ruleset.PerShare
+	}
+	rows := slices.DeleteFunc(budgetRows(f.Rules.Budgets(f.Profile, &agent), by, &agent, alone), func(s budgeted) bool {
+		return used[s.measured()] == 0 || s.budget.Shared() && !s.alone() && !harness
+	})
+	if len(rows) == 0 {
 		return nil, nil, nil
+	}
+	var refs []ledger.Ref
+	for _, c := range rows {
+		refs = append(refs, c.ref(), core.Key(ledger.Budget, c.ref().Key))
 	}
 	var found core.DecisionRows
 	if found.Rows, _, err = a.Config.Store.Load(ctx, refs...); err != nil {
 		return nil, nil, err
 	}
-	for i, b := range budgets {
-		taken, at := charged[i], refs[2*i]
+	own := int64(0) // that the agent had used alone of the budget that is looked at
+	for i, c := range rows {
+		taken, at := c.taken, refs[2*i]
+		taken.Take = used[c.measured()]
+		before := min(core.Used(&found, at).Used(taken.Window, now), ruleset.MaxMost)
+		if c.alone() {
+			own = before
+		} else if c.budget.Shared() {
+			if taken.Take = c.budget.Counts(own, taken.Take); taken.Take == 0 {
+				continue
+			}
+		}
+		charged = append(charged, taken)
 		a.Meters().Set(change, nil, ledger.Settling{Key: at.Key, Window: taken.Window, Decided: now, At: now, Charged: taken.Take})
 		told := core.Found[ledger.BudgetBody](&found, refs[2*i+1])
 		told.Key = at.Key
-		sum := min(core.Used(&found, at).Used(taken.Window, now), ruleset.MaxMost) + taken.Take
-		reached := []string{}
-		for _, s := range ruleset.Steps() {
-			if s.At <= b.Step(sum).At {
-				reached = append(reached, s.Name)
-			}
-		}
-		after, tell := told.Reached(reached, taken.Window, now)
+		after, tell := told.Reached(c.reached(before+taken.Take), taken.Window, now)
 		if tell == "" {
 			continue
 		}
 		change.Writes = append(change.Writes, after.Row())
-		steps = append(steps, func(c *ledger.Change) error { return a.stepped(c, by, b, taken, sum) })
+		steps = append(steps, func(c *ledger.Change) error { return a.stepped(c, by, rows[i].budget, taken, before+taken.Take) })
 	}
 	return charged, steps, nil
 }
+
+// reached are the steps that a use of a row has reached, the lowest first: of an agent's own part only those that are for it alone.
+func (s budgeted) reached(used int64) []string {
+	names := []string{}
+	for _, step := range ruleset.Steps() {
+		if step.At <= s.budget.Step(used).At && (!s.alone() || step.Alone()) {
+			names = append(names, step.Name)
+		}
+	}
+	return names
+}
+
+// alone reports whether a row is an agent's own part of a budget that several use.
+func (s budgeted) alone() bool { return s.taken.Per != string(s.budget.Per) }
+
+func (s budgeted) measured() measured { return measured{s.budget.Measure, s.budget.Currency} }
 
 // stepped adds to a change that the use of a budget has reached a step.
 func (a *Admission) stepped(change *ledger.Change, by interlock.Requester, b *ruleset.Budget, taken interlock.Taken, used int64) error {
@@ -259,8 +302,12 @@ func (a *Admission) stepped(change *ledger.Change, by interlock.Requester, b *ru
 	does := map[string]string{ruleset.StepNotice: "nothing changes", ruleset.StepWarn: "nothing changes yet",
 		ruleset.StepThrottle: "what changes something is asked about", ruleset.StepDegrade: "only what reads is done",
 		ruleset.StepStop: "nothing more is done on it"}[step.Name]
-	return a.Raise(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%: %s; interlock budgets "+
-		"says by whom", b.ID, b.Says(), b.Used(used), does))
+	whose := ""
+	if (budgeted{budget: b, taken: taken}).alone() {
+		whose, does = " by this agent alone", "of this agent, "+does
+	}
+	return a.Raise(change, by, "budget-"+step.Name, fmt.Sprintf("the budget %s (%s) is used to %d%%%s: %s; interlock budgets "+
+		"says by whom", b.ID, b.Says(), b.Used(used), whose, does))
 }
 
 // A budgeted is what was found of one budget for a decision.
@@ -274,17 +321,17 @@ type budgeted struct {
 // budgets are those that an action's agent works on, and how much is used of them as far as that was looked at. What this process
 // knows is enough: reports come after what they tell of.
 func (d *pendingDecision) budgets() (spent []budgeted) {
-	if len(d.under.Rules.AllBudgets()) == 0 {
+	if len(d.under.Rules.AllBudgets()) == 0 && d.agent.Module == nil {
 		return nil
 	}
 	agent := core.AgentOf(d.Requester, d.ground.Standing)
-	for _, b := range d.under.Rules.Budgets(d.under.Profile, &agent) {
-		s := budgeted{budget: b, taken: b.Taken(d.Requester, &agent, 0)}
+	spent = budgetRows(d.under.Rules.Budgets(d.under.Profile, &agent), d.Requester, &agent, ruleset.PerShare, ruleset.PerWord)
+	for n := range spent {
+		s := &spent[n]
 		if count := core.Used(&d.ground, s.ref()); !count.Last.IsZero() {
-			r := b.Bound().Read(count, 1, d.now)
+			r := s.budget.Bound().Read(count, 1, d.now)
 			s.used, s.back = min(r.Used, ruleset.MaxMost), r.Back
 		}
-		spent = append(spent, s)
 	}
 	return spent
 }

@@ -28,12 +28,12 @@ budgets:
 // tokens is a report of so many, of one session.
 func tokens(id uint64, n int64, run string) admission.Report {
 	return admission.Report{Run: run, Service: "claude-code", Measure: ruleset.MeasureTokens, Source: "claude_code.token.usage",
-		Readings: []ledger.Reading{{ID: id, Value: n}}}
+		Readings: []ledger.Reading{{ID: id, Value: n}}, Harness: true}
 }
 
 func dollars(id uint64, millionths int64) admission.Report {
 	return admission.Report{Service: "claude-code", Measure: ruleset.MeasureMoney, Currency: "USD", Source: "claude_code.cost.usage",
-		Readings: []ledger.Reading{{ID: id, Value: millionths}}}
+		Readings: []ledger.Reading{{ID: id, Value: millionths}}, Harness: true}
 }
 
 func (h *house) reports(agent string, reports ...admission.Report) {
@@ -109,9 +109,57 @@ func TestBudgetsOfRunsAndAll(t *testing.T) {
 	for n := range uint64(100) { // a tenth of a cent each, of one session
 		h.reports("codex", dollars(n, 1000))
 	}
-	h.reports("gemini", dollars(1000, 1_899_999))
-	if got := h.acts("qwen", ""); got != "deny deny" {
+	h.reports("gemini", dollars(1000, 1_549_999))
+	h.reports("qwen", dollars(1001, 349_999))
+	if got := h.acts("claude", ""); got != "deny deny" {
 		t.Errorf("all of the day's money is used, and somebody else gets %s", got)
+	}
+}
+
+// TestNobodyStopsOthersByReporting: what an agent's own token tells counts for itself alone, and what its harness's does counts for so
+// much of a budget that several use that the others go on; the agent itself is held back by all that it has used.
+func TestNobodyStopsOthersByReporting(t *testing.T) {
+	for _, per := range []string{"everything", "principal", "type"} {
+		h := newHouse(t, under(t, strings.Replace("budgets:\n  - {id: team.all, per: PER, measure: tokens, most: 1000, within: 1h}\n", "PER", per, 1)))
+		own := tokens(1, 5000, "mine")
+		own.Harness = false
+		h.reports("claude", own)
+		if self, others := h.acts("claude", ""), h.acts("codex", ""); self != "deny deny" || others != "allow allow" {
+			t.Errorf("per %s, after its own word: %s, others %s", per, self, others)
+		}
+		before := len(h.alerts)
+		h.reports("gemini", tokens(2, 900, "theirs"))
+		if self, others := h.acts("gemini", ""), h.acts("codex", ""); self != "allow ask" || others != "allow allow" {
+			t.Errorf("per %s, with 90 %% told by its harness: %s, others %s", per, self, others)
+		}
+		if told := strings.Join(h.alerts[before:], "\n"); !strings.Contains(told, "used to 90% by this agent alone: of this agent, what") {
+			t.Errorf("per %s: people are told %q", per, told)
+		}
+		h.reports("gemini", tokens(3, 1_000_000, "theirs"))
+		if self, others := h.acts("gemini", ""), h.acts("codex", ""); self != "deny deny" || others != "allow allow" {
+			t.Errorf("per %s, with all of it told by its harness: %s, others %s", per, self, others)
+		}
+		h.reports("qwen", tokens(4, 100, "more"))
+		if got := h.acts("codex", ""); got != "allow ask" {
+			t.Errorf("per %s, with 80 %% of one and 10 %% of another: %s", per, got)
+		}
+		h.now = h.now.Add(time.Hour)
+		if got := h.acts("gemini", ""); got != "allow allow" {
+			t.Errorf("per %s, an hour later: %s", per, got)
+		}
+	}
+}
+
+// TestAnAgentSaysNothingFirst: what an agent has told of a session with its own token takes nothing from what its harness tells of it.
+func TestAnAgentSaysNothingFirst(t *testing.T) {
+	h := newHouse(t, under(t, ofRunsAndAll))
+	own := dollars(1, 900_000)
+	own.Harness = false
+	h.reports("claude", own)
+	h.reports("claude", dollars(1, 900_000))
+	h.reports("gemini", dollars(1, 900_000))
+	if got := h.acts("qwen", ""); got != "allow ask" {
+		t.Errorf("180 of 200 cents are used, and others get %s", got)
 	}
 }
 

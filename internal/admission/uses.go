@@ -17,6 +17,7 @@ import (
 // limitLooks are of what is used of limits.
 var limitLooks = []look{
 	{writes: (*pendingDecision).writeRateLimits, late: true},
+	{writes: (*pendingDecision).writeAccountReviews, late: true},
 	{gates: []string{gate.NameLimit}, finds: (*pendingDecision).limitFindings, after: (*pendingDecision).limitRefs,
 		writes: (*pendingDecision).spendLimits},
 }
@@ -164,6 +165,31 @@ func (w *pendingDecision) writeRateLimits() error {
 		record := auditlog.RateRecord{Limit: row.Limit, Per: row.Per, Measure: row.Measure, Used: row.Used, Room: row.Room,
 			Window: int64(row.Window / time.Second), RetryAfter: int64(meter.Seconds(meter.Until(row.Back, w.now)) / time.Second)}
 		if err := w.a.Append(&w.change, interlock.EventRateLimit, p.Requester, "agent", record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAccountReviews has people look at the account of an agent that wants more than a heuristic of misuse has room for. The action
+// waits for a person, and nothing is blocked (MACE 7). Of a question that is put again and again there is one record.
+func (w *pendingDecision) writeAccountReviews() error {
+	if w.opened == nil {
+		return nil
+	}
+	for n := range w.limited {
+		row := &w.limited[n]
+		l, known := w.under.Rules.Limit(row.Limit)
+		if !row.Met || !known || !l.Review || row.Room < l.Most {
+			continue
+		}
+		record := auditlog.AccountRecord{Agent: w.Requester.Agent, Account: w.Requester.Principal, Heuristic: l.ID, Most: l.Most,
+			Window: int64(l.Window() / time.Second), Then: "asked"}
+		if err := w.a.Append(&w.change, interlock.EventAccountReview, w.Requester, "system", record); err != nil {
+			return err
+		}
+		if err := w.a.Raise(&w.change, w.Requester, "account-review", "it wants more than the limit "+l.ID+" ("+l.Says()+") has room for: "+
+			"look at what this account does; what it wants waits for a person"); err != nil {
 			return err
 		}
 	}

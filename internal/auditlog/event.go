@@ -96,6 +96,7 @@ func governs(kind interlock.EventType) bool {
 		interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd,
 		interlock.EventMended, interlock.EventBudget, interlock.EventJudgedLate, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost,
 		interlock.EventSeconded, interlock.EventProbe, interlock.EventBreaker, interlock.EventBreakerReset,
+		interlock.EventNodeDegraded, interlock.EventNodeOffline, interlock.EventNodeHealthy, interlock.EventRetry, interlock.EventAccountReview,
 		interlock.EventIdentity, interlock.EventRuleset, interlock.EventMode, interlock.EventSuppression,
 		interlock.EventBlocked, interlock.EventUnblocked, interlock.EventGrant, interlock.EventTrust, interlock.EventPin,
 		interlock.EventCommitment, interlock.EventAccess, interlock.EventArchive, interlock.EventShadow, interlock.EventPromotion,

@@ -102,6 +102,7 @@ func SameBase(s, o *interlock.Snapshot) bool {
 	return !few(s) && !few(o) && s.Version == o.Version && s.Mode == o.Mode && s.Profile == o.Profile && s.Attended == o.Attended &&
 		s.Sandboxed == o.Sandboxed && a.ID == c.ID && a.Type == c.Type && a.Principal == c.Principal && a.Trust == c.Trust &&
 		a.Until == c.Until && same(a.Allow, c.Allow) && a.Observer == c.Observer && a.TokenHash == c.TokenHash &&
+		a.Module == c.Module &&
 		a.Created == c.Created && a.Revoked == c.Revoked && s.View.Home == o.View.Home && s.View.Workspace == o.View.Workspace &&
 		s.View.User == o.View.User && same(s.View.Self, o.View.Self) && same(s.View.Endpoints, o.View.Endpoints) &&
 		same(s.View.Production, o.View.Production) && same(s.View.Staging, o.View.Staging)

@@ -18,14 +18,14 @@ var update = flag.Bool("update", false, "write testdata/payloads.golden again")
 
 // eachRecord are empty records of all types.
 var eachRecord = []auditlog.Record{
-	auditlog.AccessRecord{}, auditlog.ActionRecord{}, auditlog.AlertRecord{}, auditlog.ApprovalRecord{},
+	auditlog.AccessRecord{}, auditlog.AccountRecord{}, auditlog.ActionRecord{}, auditlog.AlertRecord{}, auditlog.ApprovalRecord{},
 	auditlog.ArchiveRecord{}, auditlog.BindingRecord{}, auditlog.BreakerRecord{}, auditlog.BudgetRecord{},
 	auditlog.CauseRecord{}, auditlog.ChallengeRecord{}, auditlog.CheckpointRecord{}, auditlog.DecisionRecord{},
 	auditlog.DryRunRecord{}, auditlog.ExecutionRecord{}, auditlog.ExpiryRecord{}, auditlog.GrantRecord{},
 	auditlog.GroundRulesRecord{}, auditlog.HoldRecord{}, auditlog.IdentityRecord{}, auditlog.InstalledRecord{},
 	auditlog.IntegrityRecord{}, auditlog.IntegritySummary{}, auditlog.JudgeAskedRecord{}, auditlog.JudgeTestedRecord{},
 	auditlog.JudgedAfterRecord{}, auditlog.KillRecord{}, auditlog.LossRecord{}, auditlog.MendRecord{},
-	auditlog.MessageRecord{}, auditlog.OutcomeRecord{}, auditlog.PersonalRecord{}, auditlog.PhaseRecord{},
+	auditlog.MessageRecord{}, auditlog.NodeRecord{}, auditlog.OutcomeRecord{}, auditlog.PersonalRecord{}, auditlog.PhaseRecord{},
 	auditlog.PinRecord{}, auditlog.PlanRecord{}, auditlog.ProbeRecord{}, auditlog.PromotionRecord{},
 	auditlog.RateRecord{}, auditlog.RedteamRecord{}, auditlog.RefusalRecord{}, auditlog.ReplayRequestRecord{},
 	auditlog.ReplayResultRecord{}, auditlog.ReportRecord{}, auditlog.RollbackRecord{}, auditlog.RunChangedRecord{},

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/module"
 	"interlock/internal/phase"
 	"interlock/internal/strictjson"
 )
@@ -123,3 +124,31 @@ type BreakerRecord struct {
 }
 
 func (r BreakerRecord) Payload() (json.RawMessage, error) { return payload("a breaker", &r) }
+
+// A NodeRecord says that a module is in another status, or that it tries once more what has failed (MACE self representation).
+type NodeRecord struct {
+	Node    string         `json:"node_id"`
+	From    module.Status  `json:"from,omitempty"`
+	To      module.Status  `json:"status,omitempty"`
+	Why     string         `json:"why,omitempty"`
+	Health  *module.Health `json:"health,omitempty"`
+	Attempt int            `json:"attempt_index,omitempty"` // of a retry: the first attempt is 0
+}
+
+// Payload renders the record.
+func (r NodeRecord) Payload() (json.RawMessage, error) { return payload("a module", &r) }
+
+// An AccountRecord says that an account met a fixed threshold of misuse, what became of it at once, and that people are to look at it
+// (MACE 7).
+type AccountRecord struct {
+	Agent     string `json:"agent"`
+	Account   string `json:"account,omitempty"` // the person it acts for
+	Heuristic string `json:"heuristic"`         // refusals, or the id of a limit
+	Most      int64  `json:"threshold"`
+	Window    int64  `json:"window_seconds,omitempty"`
+	Then      string `json:"then"` // blocked, or asked: it waits for a person
+	Why       string `json:"why,omitempty"`
+}
+
+// Payload renders the record.
+func (r AccountRecord) Payload() (json.RawMessage, error) { return payload("an account", &r) }

@@ -25,6 +25,15 @@ func (t *telling) control(kind interlock.EventType) bool {
 			t.say("half done: " + half[0].Did)
 		}
 		t.order()
+	case interlock.EventNodeDegraded, interlock.EventNodeOffline, interlock.EventNodeHealthy, interlock.EventRetry:
+		t.say(t.text("node_id"))
+		if from, to := t.text("from"), t.text("status"); to != "" {
+			t.say(from + " to " + to)
+		}
+		t.add("health", "apt")
+		t.say(t.text("why"))
+	case interlock.EventAccountReview:
+		t.say(t.text("agent"), t.text("heuristic"), t.text("then"), t.text("why"))
 	case interlock.EventLost:
 		t.say(t.text("agent"), t.text("did"), prefixed("stands in: ", t.text("backup")), t.text("why"))
 	case interlock.EventRootCause:

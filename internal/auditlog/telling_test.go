@@ -9,6 +9,7 @@ import (
 	"interlock"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/module"
 	"interlock/internal/phase"
 )
 
@@ -141,6 +142,14 @@ func TestTelling(t *testing.T) {
 			"breaker:agent:claude · closed to open · by breaker · three refusals"}},
 		interlock.EventBreakerReset: {{auditlog.BreakerRecord{On: "breaker:agent:claude", From: "open", To: "half-open", Order: &order},
 			"breaker:agent:claude · open to half-open · approve-tool · notes · olga · read it"}},
+		interlock.EventNodeDegraded: {{auditlog.NodeRecord{Node: "claude", From: module.Healthy, To: module.Degraded, Why: "it has failed",
+			Health: &module.Health{Trust: module.Initial}}, "claude · healthy to degraded · 0.500000000 · it has failed"}},
+		interlock.EventNodeOffline: {{auditlog.NodeRecord{Node: "claude", From: module.Degraded, To: module.Offline, Why: "three failures in a row"},
+			"claude · degraded to offline · three failures in a row"}},
+		interlock.EventNodeHealthy: {{auditlog.NodeRecord{Node: "claude", From: module.Degraded, To: module.Healthy}, "claude · degraded to healthy"}},
+		interlock.EventRetry:       {{auditlog.NodeRecord{Node: "claude", Attempt: 1}, "claude"}},
+		interlock.EventAccountReview: {{auditlog.AccountRecord{Agent: "claude", Heuristic: "refusals", Most: 3, Window: 600, Then: "blocked"},
+			"claude · refusals · blocked"}},
 		interlock.EventRunRegistered: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Task: "tidy"}}, "run_1 · claude · tidy"}},
 		interlock.EventRunEnded: {{auditlog.RunRecord{Run: interlock.Run{ID: "run_1", Agent: "claude", Status: interlock.RunCompleted}},
 			"run_1 · claude · completed"}},

@@ -41,8 +41,10 @@ func bar(page answer, label string) (now, says, class string) {
 func (h *house) uses(agent string, tokens, micros int64) {
 	h.t.Helper()
 	err := h.backend.ReportUsage(h.t.Context(), interlock.Requester{Agent: agent, Principal: "dana"}, []admission.Report{
-		{Measure: ruleset.MeasureTokens, Source: "metrics", Service: "test", Readings: []ledger.Reading{{ID: 1, Value: tokens}}},
-		{Measure: ruleset.MeasureMoney, Currency: "USD", Source: "metrics", Service: "test", Readings: []ledger.Reading{{ID: 2, Value: micros}}}})
+		{Measure: ruleset.MeasureTokens, Source: "metrics", Service: "test", Readings: []ledger.Reading{{ID: 1, Value: tokens}},
+			Harness: true},
+		{Measure: ruleset.MeasureMoney, Currency: "USD", Source: "metrics", Service: "test", Readings: []ledger.Reading{{ID: 2, Value: micros}},
+			Harness: true}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -61,7 +63,8 @@ func TestBarsSayHowMuchIsUsed(t *testing.T) {
 	h.act("codex", "r2", shell("ls"))
 	hostileAgent := "eve" + strings.ReplaceAll(hostile, "\x00", "")[:60]
 	h.act(hostileAgent, "r3", shell("ls"))
-	h.uses("claude", 960, 21_000_000)
+	h.uses("claude", 960, 16_000_000)
+	h.uses("codex", 0, 5_000_000)
 	page := vera.get("/system/limits")
 	clean(t, "limits", page)
 	for label, want := range map[string][3]string{

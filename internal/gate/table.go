@@ -91,6 +91,7 @@ var rows = Table{
 	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Counts: true, Part: Operation},
 	{Name: "scope", Check: Scope, Counts: true},
 	{Name: "type", Check: Type, Counts: true},
+	{Name: NameModule, Check: Module, From: FromLooks, Counts: true, Each: true},
 	{Name: "cedar", Check: Cedar, Counts: true},
 	{Name: NameMessage, From: FromLooks, Each: true, Counts: true},
 	{Name: NameDelivery, From: FromLooks, Each: true},

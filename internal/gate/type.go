@@ -111,7 +111,7 @@ func (t typed) objections(action interlock.Action, analysis impact.Analysis) (fo
 				Reason: fmt.Sprintf("nobody has defined the type %s %s, so that it may look and do nothing", t.name, t.whose)})
 		}
 	}
-	if !t.has(action, analysis) {
+	if !given(t.Tools, action, analysis) {
 		found = append(found, t.finding("tools", interlock.Deny, nil, "does not have this tool or command"))
 	}
 	if parameter, fits := t.Fits(action.Tool, action.Arguments); !fits {
@@ -127,12 +127,12 @@ func (t typed) objections(action interlock.Action, analysis impact.Analysis) (fo
 	return found
 }
 
-// has reports whether a type gives an action's tool, or everything that it would execute; what has neither goes by its kind.
-func (t typed) has(action interlock.Action, analysis impact.Analysis) bool {
+// given reports whether globs name an action's tool, or everything that it would execute; what has neither goes by its kind.
+func given(globs []string, action interlock.Action, analysis impact.Analysis) bool {
 	if action.Tool == "" && len(analysis.Texts) == 0 {
-		return anyGlob(t.Tools, string(action.Kind))
+		return anyGlob(globs, string(action.Kind))
 	}
-	return listed(t.Tools, action, analysis)
+	return listed(globs, action, analysis)
 }
 
 // touches is the class of data that an action touches and the type does not name.
@@ -172,9 +172,7 @@ func (t typed) outside(action interlock.Action, impacts []interlock.Impact) (fou
 		if len(scope.globs) == 0 {
 			continue
 		}
-		vague := func(i *interlock.Impact) bool {
-			return scope.has(i) && (i.Target == "" || i.Confidence == interlock.Unknown || i.Has(fact.TraitDynamic))
-		}
+		vague := func(i *interlock.Impact) bool { return scope.has(i) && untold(i) }
 		if unclear := all(impacts, vague); len(unclear) > 0 {
 			found = append(found, t.finding("scopes."+scope.name, interlock.Ask, unclear, "is bound to places, and where this acts can't be told"))
 		}
@@ -186,6 +184,11 @@ func (t typed) outside(action interlock.Action, impacts []interlock.Impact) (fou
 		}
 	}
 	return found
+}
+
+// untold reports whether it can't be told where an impact is.
+func untold(i *interlock.Impact) bool {
+	return i.Target == "" || i.Confidence == interlock.Unknown || i.Has(fact.TraitDynamic)
 }
 
 func onDatabase(i *interlock.Impact) bool { return i.Has(fact.TraitDatabase) }

@@ -35,7 +35,9 @@ type exchange struct {
 	uid   int                   // its number
 	agent interlock.AgentRecord // of the bearer token; zero on the local door without one
 	token bool                  // a token was given and counts
-	who   string                // for the log of the server: the agent's id, never what a request claims
+	// it was one that only tells usage, which harnesses have and agents don't
+	harness bool
+	who     string // for the log of the server: the agent's id, never what a request claims
 
 	room    *slots // it holds a slot of, for holder; nil: of none
 	holder  string

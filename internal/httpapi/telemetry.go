@@ -88,7 +88,7 @@ func (x *exchange) reporter() error {
 	if !ok {
 		return x.authenticate()
 	}
-	x.agent, x.token, x.who = interlock.AgentRecord{ID: agent, Principal: x.server.config.User}, true, agent
+	x.agent, x.token, x.who, x.harness = interlock.AgentRecord{ID: agent, Principal: x.server.config.User}, true, agent, true
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (x *exchange) telemetry() {
 	}
 	ctx, cancel := x.decisionContext()
 	defer cancel()
-	if err := x.server.config.Telemetry.ReportUsage(ctx, by, reported(got.Uses)); err != nil {
+	if err := x.server.config.Telemetry.ReportUsage(ctx, by, reported(got.Uses, x.harness)); err != nil {
 		x.refuseTelemetry(json, err)
 		return
 	}
@@ -145,11 +145,11 @@ func (x *exchange) telemetry() {
 	x.answer(http.StatusOK, telemetryTypes(json), answer)
 }
 
-func reported(uses []otlp.Use) []admission.Report {
+func reported(uses []otlp.Use, harness bool) []admission.Report {
 	reports := make([]admission.Report, len(uses))
 	for n, u := range uses {
 		reports[n] = admission.Report{Run: u.Session, Service: u.Service, Measure: ruleset.Measure(u.Measure), Currency: u.Currency,
-			Source: u.Source, Readings: u.Readings}
+			Source: u.Source, Readings: u.Readings, Harness: harness}
 	}
 	return reports
 }

@@ -28,7 +28,11 @@ func (b *fakeBackend) ReportUsage(_ context.Context, by interlock.Requester, rep
 			return fmt.Errorf("the disk is gone")
 		}
 		for _, one := range r.Readings {
-			b.events = append(b.events, fmt.Sprintf("USAGE %s/%s: %s %s %d", by.Principal, by.Agent, r.Run, r.Measure, one.Value))
+			by := fmt.Sprintf("USAGE %s/%s: %s %s %d", by.Principal, by.Agent, r.Run, r.Measure, one.Value)
+			if r.Harness {
+				by += " by its harness"
+			}
+			b.events = append(b.events, by)
 		}
 	}
 	return nil
@@ -92,7 +96,7 @@ func TestTelemetry(t *testing.T) {
 		event                             string
 	}{
 		"an agent":              {metrics, liveToken, json, "", usage, 200, "USAGE dana/builder: s1 tokens 7"},
-		"a harness":             {metrics, "ilu_claude", json, "", usage, 200, "USAGE dana/claude: s1 tokens 7"},
+		"a harness":             {metrics, "ilu_claude", json, "", usage, 200, "USAGE dana/claude: s1 tokens 7 by its harness"},
 		"protobuf":              {metrics, liveToken, protobuf, "", string(binary), 200, "USAGE dana/builder: s1 tokens 7"},
 		"packed":                {metrics, liveToken, protobuf, "gzip", packed(t, binary), 200, "USAGE dana/builder: s1 tokens 7"},
 		"nothing that is usage": {"/otlp/v1/logs", liveToken, json, "", `{"resourceLogs":[]}`, 200, ""},

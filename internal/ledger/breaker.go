@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/module"
 	"interlock/internal/phase"
 )
 
@@ -16,6 +17,8 @@ type BreakerBody struct {
 	Cycles []time.Time `json:"cycles,omitempty"` // when a machine moved it to alternate
 	// since when it was last isolated: what it had sent by then, and nobody had received, waits for a person
 	Isolated time.Time `json:"isolated,omitzero"`
+	// how it does, where it is a registered module
+	Health *module.Health `json:"health,omitempty"`
 }
 
 func breakerMarks(b BreakerBody) []Mark {

@@ -131,6 +131,7 @@ func (s *Session) forward(ctx context.Context, r *request, m *mount, p permit, q
 	}
 	r.standAside()
 	begun := time.Now()
+	q.within = p.answer.Within
 	e, err := m.ask(ctx, q)
 	if errors.Is(err, errAsked) {
 		return s.hold(ctx, r, p, begun)

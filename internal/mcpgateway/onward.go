@@ -48,7 +48,7 @@ func (s *Session) forwardOn(ctx context.Context, r *request, m *mount, p permit,
 	if !p.holds() || !r.goesOn(w) {
 		return s.forward(ctx, r, m, p, q)
 	}
-	r.onward = true
+	r.onward, q.within = true, p.answer.Within
 	w.begin(ctx, q, &onward{session: s, request: r, mount: m, permit: p, begun: time.Now()})
 	return answer{}
 }
@@ -64,7 +64,7 @@ func (r *request) standAside() {
 // begin sends a request; then goes on once, with what came of it, in the goroutine that finds it out. The errors are those of
 // ask.
 func (w *wire) begin(ctx context.Context, q errand, then *onward) {
-	p := &pending{of: q.of, token: q.meta.token, then: then}
+	p := &pending{of: q.of, token: q.meta.token, within: q.within, then: then}
 	id, err := w.register(p)
 	if err != nil {
 		then.arrived(rpc.Envelope{}, errNotSent)
@@ -89,17 +89,35 @@ func (w *wire) watch(ctx context.Context, p *pending) {
 			p.finish(rpc.Envelope{}, ctx.Err())
 		}
 	})
-	if w.late == nil {
-		w.late = time.AfterFunc(w.longest(), w.overdue)
+	if w.late == nil || w.shorter(p) {
+		w.lookIn(w.longest(p))
 	}
 }
 
+// lookIn has the requests that are watched looked at after a time, and not before.
+func (w *wire) lookIn(wait time.Duration) {
+	if w.late != nil {
+		w.late.Stop()
+	}
+	w.late, w.due = time.AfterFunc(wait, w.overdue), time.Now().Add(wait)
+}
+
+// shorter reports whether a request has less time than is left until the others are looked at: that of a module has.
+func (w *wire) shorter(p *pending) bool {
+	return p.within > 0 && time.Now().Add(w.longest(p)).Before(w.due)
+}
+
 // longest is how long a server may take for a request, from its last sign of progress.
-func (w *wire) longest() time.Duration { return w.mount.session.gateway.config.Limits.Call }
+func (w *wire) longest(p *pending) time.Duration {
+	longest := w.mount.session.gateway.config.Limits.Call
+	if p.within > 0 {
+		return min(longest, p.within)
+	}
+	return longest
+}
 
 // overdue ends the requests that were watched for too long, and comes back when the next may be.
 func (w *wire) overdue() {
-	longest := w.longest()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.late = nil
@@ -108,6 +126,7 @@ func (w *wire) overdue() {
 		if p.then == nil {
 			continue
 		}
+		longest := w.longest(p)
 		left := longest - time.Since(p.then.begun)
 		if left = max(left, p.left(longest)); left <= 0 {
 			go func() { // telling the server may have to wait for it
@@ -122,7 +141,7 @@ func (w *wire) overdue() {
 		}
 	}
 	if next > 0 {
-		w.late = time.AfterFunc(next, w.overdue)
+		w.lookIn(next)
 	}
 }
 

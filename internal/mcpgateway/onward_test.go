@@ -12,6 +12,7 @@ import (
 
 	"interlock"
 	"interlock/internal/mcpgateway"
+	"interlock/spec"
 )
 
 // A lineClient speaks to a gateway over a pair of streams.
@@ -244,6 +245,32 @@ func TestEachCallHasItsWholeTime(t *testing.T) {
 			if took := time.Since(begun[id]); !strings.Contains(string(a.Result), "unknown_outcome") || took < limit || took > 2*limit {
 				t.Errorf("call %s was answered after %s with %s", id, took, a.Result)
 			}
+		}
+	})(t)
+}
+
+// A call of a module has the module's time, which is shorter than a server's, and those of others have theirs.
+func TestAModulesCallHasItsTime(t *testing.T) {
+	onItsOwnClock(func(t *testing.T) {
+		spec.Covers(t, "MACE-5.2-1")
+		server, book := silent(), newFakeLog()
+		c := newLineClient(t, newGateway(t, book, nil, server))
+		c.call(1)
+		c.ping(2)
+		c.answer("2")
+		begun := time.Now()
+		book.mu.Lock()
+		book.within = 30 * time.Second
+		book.mu.Unlock()
+		c.call(3)
+		if a := c.answer("3"); !strings.Contains(string(a.Result), "unknown_outcome") || !time.Now().Equal(begun.Add(30*time.Second)) {
+			t.Errorf("the module's was answered after %s with %s", time.Now().Sub(begun), a.Result)
+		}
+		if o := book.outcome(t, 0); o.Status != interlock.OutcomeUnknown {
+			t.Errorf("its outcome is %s", o.Status)
+		}
+		if a := c.answer("1"); !strings.Contains(string(a.Result), "unknown_outcome") || time.Now().Sub(begun) < 5*time.Minute {
+			t.Errorf("the other was answered after %s with %s", time.Now().Sub(begun), a.Result)
 		}
 	})(t)
 }

@@ -278,7 +278,8 @@ func join(t *testing.T, g *mcpgateway.Gateway) *client {
 // A fakeLog is a backend that allows what it is not told to refuse, and remembers everything.
 type fakeLog struct {
 	refuse  func(p interlock.Proposal) *interlock.Finding
-	version atomic.Int64 // of the standing
+	within  time.Duration // that what it lets through may take
+	version atomic.Int64  // of the standing
 	moved   atomic.Pointer[chan struct{}]
 
 	mu        sync.Mutex
@@ -295,7 +296,7 @@ func (l *fakeLog) ProposeBy(_ context.Context, way admission.Way, p interlock.Pr
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.proposals = append(l.proposals, admission.Case{Proposal: p, Way: way})
-	a := interlock.Answer{Event: fmt.Sprintf("event-%d", len(l.proposals)),
+	a := interlock.Answer{Event: fmt.Sprintf("event-%d", len(l.proposals)), Within: l.within,
 		Decision: interlock.Decision{Verdict: interlock.Allow, Answer: interlock.Allow, Action: interlock.Digest(p.Action.Arguments)}}
 	if l.refuse != nil {
 		if f := l.refuse(p); f != nil {

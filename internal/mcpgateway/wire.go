@@ -38,6 +38,7 @@ type wire struct {
 	upward   map[string]context.CancelFunc // the server's requests under way, by id as it wrote it
 	followed map[string]*following         // the resources listened for, by URI, where the wire is modern
 	late     *time.Timer                   // runs while requests are watched; see watch
+	due      time.Time                     // when it ends
 	cause    error                         // why the link ended
 }
 
@@ -47,6 +48,7 @@ type pending struct {
 	// of the client; nil: our own; with token guarded by the wire's lock, because a held call changes hands
 	of      *request
 	token   json.RawMessage      // by which that client is told of progress
+	within  time.Duration        // how long it may take, where that is less than others may; 0: as long as they
 	answer  chan rpc.Envelope    // nil where then is set
 	then    *onward              // what goes on with the answer, in the goroutine that finds it; see begin
 	unwatch func() bool          // ends the watching of a request with then; guarded by the wire's lock
@@ -101,6 +103,7 @@ type errand struct {
 	params []byte
 	of     *request // of the client; nil: our own
 	meta   meta     // of the client's request
+	within time.Duration
 }
 
 // ask sends a request and waits for its answer. An error of errNotSent means that the server has not seen it; with any other
@@ -109,7 +112,7 @@ func (w *wire) ask(ctx context.Context, q errand) (rpc.Envelope, error) {
 	if w.modern && (q.method == "resources/subscribe" || q.method == "resources/unsubscribe") {
 		return w.follow(ctx, q)
 	}
-	p := &pending{of: q.of, token: q.meta.token, answer: make(chan rpc.Envelope, 1)}
+	p := &pending{of: q.of, token: q.meta.token, within: q.within, answer: make(chan rpc.Envelope, 1)}
 	if !w.modern && q.of.mayBeHeld() {
 		return w.askHolding(ctx, q, p)
 	}
@@ -173,7 +176,7 @@ func (w *wire) compose(to []byte, id int64, q errand) []byte {
 
 // await waits for an answer as long as the server shows signs of progress.
 func (w *wire) await(ctx context.Context, id int64, p *pending) (rpc.Envelope, error) {
-	longest := w.mount.session.gateway.config.Limits.Call
+	longest := w.longest(p)
 	late := time.NewTimer(longest)
 	defer late.Stop()
 	for {

@@ -27,17 +27,18 @@ const (
 	ActConstant        = "governance_constant"
 	ActPolicy          = "governance_policy"
 	ActRoster          = "council_roster"
+	ActRegister        = "module_register"
 )
 
 // Classes lists the governed actions that are known by name. One that is not listed is high risk.
 func Classes() []Class {
 	const low, medium, high, now = interlock.ApprovalAdmin, interlock.ApprovalNotify, interlock.ApprovalCouncil, interlock.ApprovalDual
 	return []Class{
-		{"module_register", 1, low, "register a module that writes no stable facts"},
+		{ActRegister, 1, low, "register a module that writes no stable facts"},
 		{"maintenance_toggle", 1, low, "switch maintenance on or off"},
 
-		{"module_allow_action", 2, medium, "allow a module an action that is not a write of stable facts"},
-		{"budget_exceed", 2, medium, "let a module exceed its budget"},
+		{interlock.ActModuleAction, 2, medium, "allow a module an action that is not a write of stable facts"},
+		{interlock.ActModuleBudget, 2, medium, "let a module exceed its budget"},
 
 		{"sem_write", 3, high, "write a stable fact"},
 		{"sem_delete", 3, high, "delete a stable fact"},
@@ -52,7 +53,7 @@ func Classes() []Class {
 		{ActPolicy, 3, high, "change the rules"},
 		{ActRoster, 3, high, "change who governs, votes or audits"},
 		{"trust_bulk_override", 3, high, "override the trust of many modules"},
-		{"external_service_enable", 3, high, "enable a feature that sends user data to an external service"},
+		{interlock.ActService, 3, high, "enable a feature that sends user data to an external service"},
 		{"dsr_delete", 3, high, "delete a person's data for good"},
 		{"safety_override", 3, high, "set one safety rule aside for one job"},
 		{ActClearHalt, 3, high, "clear what was halted"},

@@ -17,7 +17,7 @@ func (r *Record) limited(rules *ruleset.Ruleset) error {
 		if !row.Met {
 			continue
 		}
-		l, known := rules.Limit(row.Limit)
+		l, known := rules.LimitOf(row.Limit, &r.Snapshot.Agent)
 		if !known || row.Room > l.Most {
 			return failure(ResultMismatch, "the rules hold no limit %s that leaves so much room", row.Limit)
 		}

@@ -86,6 +86,38 @@ func (b *Budget) Taken(r interlock.Requester, agent *interlock.AgentRecord, n in
 		Currency: b.Currency, Take: n, Window: b.Window()}
 }
 
+// Shared reports whether several agents use a budget together.
+func (b *Budget) Shared() bool {
+	return b.Per == PerType || b.Per == PerPrincipal || b.Per == PerEverything
+}
+
+// One agent's reports alone bring a shared budget to no step at which others are held back: they count for this share of it at most. Beyond
+// that only the agent itself is held back, by what it has used alone.
+const shareOfOne Share = 80
+
+// For whom the part of one agent in a shared budget is counted: by what its harness tells, and by what it says with its own token. They are
+// apart, so that saying something first takes nothing from what the harness tells.
+const (
+	PerShare Per = "share"
+	PerWord  Per = "word"
+)
+
+// Own is what a use of a shared budget is counted as for its agent alone.
+func (b *Budget) Own(per Per, r interlock.Requester, agent *interlock.AgentRecord, n int64) interlock.Taken {
+	t := b.Taken(r, agent, n)
+	t.Per, t.Of = string(per), append(slices.Clone(t.Of), r.Agent)
+	return t
+}
+
+// Counts is how much of what an agent has used more counts towards a shared budget, after what it had used alone before.
+func (b *Budget) Counts(before, more int64) int64 {
+	most := shareOfOne.Of(b.Most)
+	return max(min(before+more, most)-min(before, most), 0)
+}
+
+// Alone reports whether a step is one that one agent's reports alone can't bring a shared budget to.
+func (s Step) Alone() bool { return s.At > shareOfOne }
+
 // BudgetOf is the budget that a use is counted for, by the name in [interlock.Taken].
 func BudgetOf(limit string) (id string, is bool) { return strings.CutPrefix(limit, budgetKeys) }
 
@@ -95,6 +127,14 @@ func (r *Ruleset) Budgets(profile string, agent *interlock.AgentRecord) []*Budge
 	for _, b := range r.budgets {
 		if b.limit().concerns(profile, agent) {
 			out = append(out, b)
+		}
+	}
+	if agent.Module != nil {
+		for _, b := range agent.Module.Budgets {
+			if Measure(b.Measure) == MeasureTokens { // which are reported afterwards
+				out = append(out, &Budget{ID: moduleKeys + b.Measure, Per: PerAgent, Measure: MeasureTokens, Most: b.Most,
+					Within: Span(time.Duration(b.Within) * time.Second)})
+			}
 		}
 	}
 	return out

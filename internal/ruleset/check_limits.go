@@ -82,6 +82,8 @@ func (c *checker) howMuch(l *Limit, at string) error {
 		return c.doc.Errorf(at+"/verdict", "a limit denies or asks: give deny or ask")
 	case l.Unknown < 0 || l.Unknown > MaxMost:
 		return c.doc.Errorf(at+"/unknown", "unknown must be from 1 to %d, or left out to be asked", int64(MaxMost))
+	case l.Review && l.Verdict != interlock.Ask:
+		return c.doc.Errorf(at+"/account_review", "a heuristic of misuse blocks nothing and leaves it to people: give verdict: ask beside it")
 	case l.Unknown > 0 && (l.Measure == MeasureActions || l.Measure == MeasureCalls):
 		return c.doc.Errorf(at+"/unknown", "%s are always known; remove it", l.Measure)
 	}
@@ -115,6 +117,7 @@ func loosenedLimits(from, to *Ruleset) ([]string, error) {
 		if was.WarnAt == 0 {
 			as.WarnAt = 0
 		}
+		as.Review = as.Review && was.Review
 		if now.EscalateAt > 0 && (was.EscalateAt == 0 || now.EscalateAt <= was.EscalateAt) {
 			as.EscalateAt = was.EscalateAt
 		}

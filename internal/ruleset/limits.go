@@ -27,6 +27,8 @@ type Limit struct {
 	Unknown    int64             `json:"unknown,omitzero"`     // what is assumed of what does not say how much it is; 0: it is asked about
 	EscalateAt Share             `json:"escalate_at,omitzero"` // what would bring its use beyond this is asked about
 	WarnAt     Share             `json:"warn_at,omitzero"`     // what brings its use to this raises an alert
+	// it is a heuristic of misuse: where it has no room people are to look at the account, and nothing is blocked for it
+	Review bool `json:"account_review,omitempty"`
 
 	user  bool // an operator's
 	match predicate
@@ -99,7 +101,7 @@ func (r *Ruleset) Limits(profile string, agent *interlock.AgentRecord) []*Limit 
 			out = append(out, l)
 		}
 	}
-	return out
+	return append(out, moduleLimits(agent)...)
 }
 
 // AllLimits returns every limit by id. Callers do not modify them.
@@ -113,6 +115,34 @@ func (r *Ruleset) Limit(id string) (*Limit, bool) {
 		}
 	}
 	return nil, false
+}
+
+// LimitOf returns the limit with an id that holds for an agent: one of the ruleset's, or of its registration as a module.
+func (r *Ruleset) LimitOf(id string, agent *interlock.AgentRecord) (*Limit, bool) {
+	for _, l := range moduleLimits(agent) {
+		if l.ID == id {
+			return l, true
+		}
+	}
+	return r.Limit(id)
+}
+
+// moduleKeys sets the budgets of modules apart from limits and budgets of rules, whose ids hold no colon.
+const moduleKeys = "module:"
+
+// moduleLimits are the budgets of a module that are counted before an action runs. Without a request that people approve nothing exceeds
+// them (MACE 5.1).
+func moduleLimits(agent *interlock.AgentRecord) (limits []*Limit) {
+	if agent.Module == nil {
+		return nil
+	}
+	for _, b := range agent.Module.Budgets {
+		if m := Measure(b.Measure); m != MeasureTokens {
+			limits = append(limits, &Limit{ID: moduleKeys + b.Measure, Per: PerAgent, Measure: m, Most: b.Most,
+				Within: Span(time.Duration(b.Within) * time.Second), Verdict: interlock.Deny, match: Predicate{}.compile()})
+		}
+	}
+	return limits
 }
 
 func (l *Limit) concerns(profile string, agent *interlock.AgentRecord) bool {
@@ -176,6 +206,11 @@ func (r *Ruleset) Charges(profile string, agent *interlock.AgentRecord, kind int
 		if !l.concerns(profile, agent) {
 			continue
 		}
+		if c, counts := l.charge(kind, impacts); counts {
+			out = append(out, c)
+		}
+	}
+	for _, l := range moduleLimits(agent) {
 		if c, counts := l.charge(kind, impacts); counts {
 			out = append(out, c)
 		}

@@ -45,6 +45,7 @@ func TestWrongLimits(t *testing.T) {
 		"{id: a, per: agent, measure: actions, most: 1, escalate_at: 0%}":       "from 1% to 100%",
 		"{id: a, per: agent, measure: actions, most: 1, escalate_at: 101%}":     "from 1% to 100%",
 		"{id: a, per: agent, measure: actions, most: 1, warn_at: 0.5}":          "warn_at",
+		"{id: a, per: agent, measure: actions, most: 1, account_review: true}":  "give verdict: ask beside it",
 		"{id: a, per: agent, measure: actions, most: 1, kinds: [walk]}":         "unknown kind of action",
 		"{id: a, per: agent, measure: actions, most: 1, match: {kind: [walk]}}": "unknown impact kind",
 		"{id: a, per: agent, measure: actions, most: 1, agents: ['']}":          "the glob is empty",
@@ -167,7 +168,7 @@ func TestInTheDefaultsPlace(t *testing.T) {
 	for numbers, looser := range map[string]bool{"most: 99": false, "most: 100": false, "most: 101": true, "most: 50, verdict: ask": true,
 		"most: 100, escalate_at: 50%": false, "most: 100, match: {kind: [read]}": true} {
 		set := own(numbers)
-		if l, _ := set.Limit(id); !l.User() || len(set.AllLimits()) != 1 {
+		if l, _ := set.Limit(id); !l.User() || len(set.AllLimits()) != len(shipped.AllLimits()) {
 			t.Errorf("%s: %+v", numbers, l)
 		}
 		got, err := ruleset.Loosened(shipped, set)
@@ -185,6 +186,35 @@ func TestInTheDefaultsPlace(t *testing.T) {
 	}
 	if got, _ := ruleset.Loosened(own("most: 5, escalate_at: 50%"), own("most: 5")); !slices.Contains(got, "limit "+id) {
 		t.Error("who is asked at the half is asked no more, and nobody says so")
+	}
+}
+
+// TestHeuristicsOfMisuse: those that ship ask and block nothing, and one that has nobody look at an account any more is looser.
+func TestHeuristicsOfMisuse(t *testing.T) {
+	shipped, err := ruleset.Load(rules.Defaults(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := shipped.Limits("mace-stage1", &interlock.AgentRecord{ID: "a"})
+	if len(found) != 2 {
+		t.Errorf("%d limits under mace-stage1", len(found))
+	}
+	for _, l := range found {
+		if !l.Review || l.Verdict != interlock.Ask || l.Within == 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	own := func(more string) *ruleset.Ruleset {
+		return limits(t, "  - {id: t.x, per: agent, measure: actions, most: 1, verdict: ask"+more+"}\n")
+	}
+	for _, looser := range []bool{false, true} {
+		from, to := own(""), own(", account_review: true")
+		if looser {
+			from, to = to, from
+		}
+		if got, err := ruleset.Loosened(from, to); err != nil || slices.Contains(got, "limit t.x") != looser {
+			t.Errorf("looser %v: %q, %v", looser, got, err)
+		}
 	}
 }
 

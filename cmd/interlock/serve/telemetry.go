@@ -205,7 +205,7 @@ func (t *telemetry) numbers(ctx context.Context) (standNumbers, error) {
 // count takes in what was used of a budget.
 func (s *standNumbers) count(rules *ruleset.Ruleset, u ledger.CountedFor, at time.Time) {
 	id, is := ruleset.BudgetOf(u.Limit)
-	if b, known := rules.Budget(id); is && known {
+	if b, known := rules.Budget(id); is && known && u.Per == string(b.Per) {
 		s.shares[id] = max(s.shares[id], float64(u.Body.Used(b.Window(), at))/float64(b.Most))
 	}
 }

@@ -134,6 +134,9 @@ func (c *ExecCommand) decided(p *cli.Program, backend *embedded.Backend, setting
 		d := &hostDecider{backend: backend, settings: settings, proposal: proposal, named: spec.hosts}
 		spec.Network = &sandbox.Network{Decide: d.decide}
 	}
+	if limit := &spec.Limits.Time; answer.Within > 0 && (*limit <= 0 || answer.Within < *limit) { // a module's own
+		*limit = answer.Within
+	}
 	return c.execute(p, backend, proposal, answer, spec.Spec)
 }
 

@@ -2,6 +2,7 @@ package containment
 
 import (
 	"context"
+	"time"
 
 	"interlock"
 	"interlock/internal/admission/core"
@@ -27,10 +28,22 @@ func (m *HoldTransition) trip(on, trigger, why string, order *interlock.Order) {
 	scope, whose, _ := ledger.Actors(on)
 	if scope == ledger.HoldAgent {
 		m.quarantine(on)
+		if order == nil && (trigger == phase.TriggerBreaker || trigger == phase.TriggerProbe) {
+			m.review(whose, why)
+		}
 	}
 	if m.Tier >= 2 {
 		m.Tighten(Tightening{Scope: scope, Key: whose, To: phase.Alternate, Trigger: phase.TriggerBreaker, Why: why}, nil)
 	}
+}
+
+// review has people look at the account whose refusals have met the thresholds of a breaker, which are fixed (MACE 7). That they are told
+// of the breaker is enough.
+func (m *HoldTransition) review(agent, why string) {
+	record := auditlog.AccountRecord{Agent: agent, Account: m.standing.Agents[agent].Principal, Heuristic: "refusals",
+		Most: phase.TripBlocks, Window: int64(phase.TripWindow / time.Second), Then: "blocked", Why: why}
+	m.Moves = append(m.Moves, Move{Kind: interlock.EventAccountReview, Name: ledger.HoldName(ledger.HoldAgent, agent),
+		Record: func(string) auditlog.Record { return record }})
 }
 
 // breaker writes a breaker in another state, with its event.

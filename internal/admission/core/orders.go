@@ -217,6 +217,9 @@ func ModuleRefs(target string) []ledger.Ref {
 // EffectRefs are the rows that carrying a request out is made from.
 func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 	refs := ModuleRefs(r.Action.Target)
+	if r.Origin == "agent" { // what becomes of it says how far its agent is to be trusted
+		refs = append(refs, Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, r.Requester.Agent)))
+	}
 	switch r.Action.Type {
 	case quorum.ActQuarantine, quorum.ActQuarantineNow, quorum.ActUnquarantine:
 		if _, _, ok := ledger.Actors(r.Action.Target); ok {
@@ -224,6 +227,10 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 		}
 	case quorum.ActHaltReplays, quorum.ActFreezeSnapshots, quorum.ActClearHalt:
 		refs = append(refs, Key(ledger.Hold, HaltName(r.Action)))
+	case quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActService:
+		if len(ModuleRefs(r.Action.Target)) > 0 {
+			refs = append(refs, Key(ledger.Setting, SettingRegistry), Key(ledger.Breaker, r.Action.Target))
+		}
 	case quorum.ActReview:
 		refs = append(refs, Under(ledger.ActionRequest, ledger.ActionReviewOf(r.Action.Target)))
 	}

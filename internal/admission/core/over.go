@@ -71,11 +71,14 @@ func (a *Core) overRefs(r interlock.Requester) []ledger.Ref {
 }
 
 // typeRefs names likewise what is over an agent's type.
-func (a *Core) typeRefs(agent interlock.AgentRecord) []ledger.Ref {
-	if agent.Type == "" {
-		return nil
+func (a *Core) typeRefs(agent interlock.AgentRecord) (refs []ledger.Ref) {
+	if agent.Module != nil && !a.watches() {
+		refs = append(refs, Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, agent.ID))) // how it does
 	}
-	refs := []ledger.Ref{Under(ledger.Hold, ledger.Over(ledger.HoldType, agent.Type))}
+	if agent.Type == "" {
+		return refs
+	}
+	refs = append(refs, Under(ledger.Hold, ledger.Over(ledger.HoldType, agent.Type)))
 	if a.watches() {
 		refs = append(refs, Key(ledger.Tally, ledger.HoldName(ledger.HoldType, agent.Type)))
 	}

@@ -71,7 +71,9 @@ func module(standing *ledger.Standing, target string) (interlock.Digest, error) 
 		Trust   string   `json:"trust"`
 		Revoked bool     `json:"revoked"`
 		Holds   []string `json:"holds"`
-	}{agent.ID, agent.Trust.String(), !agent.Revoked.IsZero(), append([]string{}, holds...)})
+
+		Module *interlock.Module `json:"module,omitempty"`
+	}{agent.ID, agent.Trust.String(), !agent.Revoked.IsZero(), append([]string{}, holds...), agent.Module})
 }
 
 // ask makes a request, and holds it to what it takes.
@@ -87,6 +89,11 @@ func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTe
 	}
 	if a.Redact(terms.Params) != terms.Params {
 		return r, interlock.Errorf(interlock.CodeInvalid, "params", "holds a secret; name what is meant by its digest")
+	}
+	if registers(r.Action) {
+		if _, err := enrolled(standing, r.Action, by.Agent, r.Created); err != nil {
+			return r, err
+		}
 	}
 	class := quorum.ClassOf(kind)
 	approval, err := quorum.ApprovalFor(class, terms.Approval)

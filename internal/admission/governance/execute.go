@@ -110,6 +110,9 @@ func (a *Governance) begin(ctx context.Context, c *core.PendingOrder, r *interlo
 // and has changed nothing.
 func (a *Governance) effect(ctx context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	does, own := effects()[r.Action.Type]
+	if registers(r.Action) {
+		does, own = (*Governance).enrol, true
+	}
 	if !own {
 		return nil
 	}

@@ -86,6 +86,9 @@ func (a *Governance) voteAction(ctx context.Context, c *core.PendingOrder, r int
 		if err := a.decided(&c.Change, &r, count, c.Now, c.Operator); err != nil {
 			return err
 		}
+		if err := a.learns(c, r); err != nil {
+			return err
+		}
 		if r.Class == 4 && r.Status == interlock.ActionApproved {
 			if err := a.override(ctx, c, &r); err != nil {
 				return err
