@@ -46,9 +46,10 @@ type labelled struct {
 	Verdict  string          `json:"verdict"`
 	Cause    cause           `json:"cause"`
 
-	// Of texts: what the classifier says, told as a verdict, and whether it found personal data.
+	// Of texts: what the classifier says, told as a verdict, and whether it found personal data or a credential.
 	Classified string `json:"classified,omitempty"`
 	Personal   string `json:"personal,omitempty"`
+	Secret     string `json:"secret,omitempty"`
 }
 
 func main() {
@@ -144,7 +145,7 @@ func decideAll(files []string, evaluator *admission.Evaluator) ([]labelled, erro
 	for n, file := range files {
 		err := eachCase(file, func(c labelled) error {
 			c.Verdict, c.Cause = decide(evaluator, known, c)
-			c.Classified, c.Personal = classified(safety, c)
+			c.classify(safety)
 			c.Verb, c.Input = verb(c), nil
 			all = append(all, c)
 			if len(all)%64 == 0 && terminal && time.Since(said) > time.Second {

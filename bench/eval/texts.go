@@ -15,6 +15,7 @@ const (
 	verdictOf  measured = iota // the decision on the action
 	personalOf                 // whether the classifier finds personal data in the text
 	reviewOf                   // whether it has the text reviewed or blocks it
+	secretOf                   // whether it finds a credential in the text
 )
 
 // verdict is what counts of a case, told as a verdict: what is found is denied.
@@ -24,6 +25,8 @@ func (m measured) verdict(c labelled) string {
 		return c.Personal
 	case reviewOf:
 		return c.Classified
+	case secretOf:
+		return c.Secret
 	}
 	return c.Verdict
 }
@@ -35,21 +38,23 @@ var (
 		"US_DRIVER_LICENSE", "STREET_ADDRESS"}
 )
 
-// classified says whether the classifier reviews or blocks a text, and whether it finds personal data in it.
-func classified(safety *classify.Rulesets, c labelled) (review, personal string) {
+// classify says whether the classifier reviews or blocks a text, and whether it finds personal data or a credential in it.
+func (c *labelled) classify(safety *classify.Rulesets) {
 	var text string
 	if c.Kind != string(interlock.KindText) || json.Unmarshal(c.Input, &text) != nil {
-		return "", ""
+		return
 	}
-	review, personal = "allow", "allow"
+	c.Classified, c.Personal, c.Secret = "allow", "allow", "allow"
 	result := classify.Text(safety.Named("mace-stage1"), text)
 	if result.Classification.Stricter(classify.Remove) {
-		review = "deny"
+		c.Classified = "deny"
 	}
 	for _, s := range result.Spans {
-		if strings.HasPrefix(s.Rule, "personal.") {
-			personal = "deny"
+		switch {
+		case strings.HasPrefix(s.Rule, "personal."):
+			c.Personal = "deny"
+		case strings.HasPrefix(s.Rule, "secret."):
+			c.Secret = "deny"
 		}
 	}
-	return review, personal
 }

@@ -79,7 +79,8 @@ func (r *Ruleset) plain(text string, all []found) []found {
 	return all
 }
 
-// merged puts findings in order, on whole characters, and joins those that overlap under the stricter of their rules.
+// merged puts findings in order, on whole characters, and joins those that overlap: the stricter of their rules names the whole, and
+// of two that want the same the first in the ruleset, which has credentials before personal data and higher tiers before lower ones.
 func (r *Ruleset) merged(text string, all []found) []found {
 	for n := range all {
 		s := &all[n]
@@ -101,7 +102,7 @@ func (r *Ruleset) merged(text string, all []found) []found {
 			out = append(out, s)
 			continue
 		}
-		if r.Rules[s.rule].Verdict.Stricter(r.Rules[last.rule].Verdict) {
+		if mine, other := r.Rules[s.rule].Verdict, r.Rules[last.rule].Verdict; mine.Stricter(other) || mine == other && s.rule < last.rule {
 			last.kind, last.tier, last.rule = s.kind, s.tier, s.rule
 		}
 		last.End = max(last.End, s.End)

@@ -67,7 +67,7 @@ func cardNumber(d []byte) bool {
 			four == 6011 || three >= 644 && three <= 659 || two == 62 || six >= 622126 && six <= 622925 ||
 			two == 50 || two >= 56 && two <= 58 || two == 60 || two == 63 || two == 67 || four >= 2200 && four <= 2204 || two == 81
 	}
-	return fits && luhn(d) && varied(d[1:])
+	return fits && luhn(d) && varied(d)
 }
 
 // anyCard is a card of an issuer not known here, where the words beside it say card.

@@ -10,7 +10,11 @@ func (f *finder) number() {
 		end++
 	}
 	if f.fourParts(start) || f.networkCard(start) || f.formed(start) || f.born(start) || f.national(start) ||
-		f.account(start, end) || f.street(start, end) {
+		f.account(start, end) || f.street(start, end) || f.streetBehind(start, end) || f.streetBefore(start, end) {
+		return
+	}
+	if card := f.likeCard(start); card > 0 {
+		f.at = card
 		return
 	}
 	for end < len(f.text) && alnum(f.text[end]) {
@@ -35,7 +39,7 @@ func (f *finder) word() {
 			return
 		}
 	}
-	if !digits && f.personName(start, end) {
+	if !digits && (f.personName(start, end) || f.streetFirst(start, end)) {
 		return
 	}
 	f.at = end
@@ -103,9 +107,9 @@ func (f *finder) account(start, end int) bool {
 	}
 	switch near := wordTopics(f.text[max(0, start-40):start]); {
 	case near&ofBank != 0 && length >= 8:
-		f.add(Span{start, end, "bank-account", High})
+		f.guess(Span{start, end, "bank-account", High})
 	case near&ofHealth != 0 && near&ofNumber != 0:
-		f.add(Span{start, end, "medical-number", High})
+		f.guess(Span{start, end, "medical-number", High})
 	default:
 		return false
 	}
@@ -139,7 +143,7 @@ func (f *finder) named(start, end int) bool {
 	default:
 		return false
 	}
-	f.add(Span{start, end, kind, High})
+	f.guess(Span{start, end, kind, High})
 	return true
 }
 
@@ -162,7 +166,7 @@ func (f *finder) born(start int) bool {
 	if !written && (len(text) < 6 || !dated(text) && !shortDate(text)) || wordTopics(f.text[max(0, start-40):start])&ofBirth == 0 {
 		return false
 	}
-	f.add(Span{start, end, "birth-date", Medium})
+	f.guess(Span{start, end, "birth-date", Medium})
 	return true
 }
 
@@ -187,63 +191,6 @@ func (f *finder) spelledDate(start, end int) (int, bool) {
 		}
 	}
 	return end + strings.Index(rest, year) + 4, true
-}
-
-// streetWords end the name of a street.
-const streetWords = " street st ave avenue road rd boulevard blvd lane ln drive dr court ct place pl square sq terrace highway hwy " +
-	"parkway pkwy crescent close grove gardens trail way alley row quay mews "
-
-// street finds "221b Baker Street, London": a number, one to four words with capitals, and a word for a street.
-func (f *finder) street(start, end int) bool {
-	if end-start > 5 || f.goesOn(start) || start > 0 && f.text[start-1] == ':' {
-		return false
-	}
-	at := end
-	if at < len(f.text) && letter(f.text[at]) {
-		at++
-	}
-	for n := range 5 {
-		if at >= len(f.text) || f.text[at] != ' ' {
-			return false
-		}
-		from := at + 1
-		at = from
-		for at < len(f.text) && (letter(f.text[at]) || f.text[at] == '\'' || f.text[at] >= 0x80) {
-			at++
-		}
-		if at == from || f.text[from] >= 'a' && f.text[from] <= 'z' {
-			return false
-		}
-		if n > 0 && strings.Contains(streetWords, " "+strings.ToLower(f.text[from:at])+" ") {
-			f.add(Span{start, f.addressEnd(at), "postal-address", Medium})
-			return true
-		}
-		if at < len(f.text) && f.text[at] == '.' {
-			at++
-		}
-	}
-	return false
-}
-
-// addressEnd takes in what follows a street: a flat, a town in capitals, a postal code.
-func (f *finder) addressEnd(end int) int {
-	at, parts := end, 0
-	for parts < 6 && at < len(f.text) {
-		from := at
-		for from < len(f.text) && from-at < 3 && (f.text[from] == ' ' || f.text[from] == ',' || f.text[from] == '.' || f.text[from] == '\n') {
-			from++
-		}
-		to := wordEnd(f.text, from)
-		if from == at || to == from || !(digit(f.text[from]) && to-from == 5 || f.text[from] >= 'A' && f.text[from] <= 'Z') ||
-			f.text[from-1] == '\n' && f.text[at] != ',' && parts == 0 && false || strings.Contains(f.text[at:from], ". ") {
-			return end
-		}
-		end, at, parts = to, to, parts+1
-		if digit(f.text[from]) {
-			return end
-		}
-	}
-	return end
 }
 
 // personName finds the words with capitals behind "my name is", "Name:" or a title.
@@ -289,6 +236,6 @@ func (f *finder) personName(start, end int) bool {
 	if at <= from {
 		return false
 	}
-	f.add(Span{from, at, "name", Medium})
+	f.guess(Span{from, at, "name", Medium})
 	return true
 }

@@ -133,12 +133,39 @@ func (f *finder) formed(start int) bool {
 				near, asked = f.topics(start, end), true
 			}
 			if f.believed(s, near, start, end, r.plainly(length)) && (s.check == nil || s.check(f.compact[:length])) {
-				f.add(Span{start, end, s.kind, s.tier})
+				f.keepForm(s, start, end)
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// keepForm keeps what a form found; without a check it is a guess.
+func (f *finder) keepForm(s *shape, start, end int) {
+	found := Span{start, end, s.kind, s.tier}
+	if s.check != nil {
+		f.add(found)
+	} else {
+		f.guess(found)
+	}
+}
+
+// likeCard returns where four times four digits end that begin at a place and are no card; 0 is nowhere. Whole they are somebody's
+// slip or example, and no part of them is a telephone number.
+func (f *finder) likeCard(start int) int {
+	const length = len("0000-0000-0000-0000")
+	end := start + length
+	if end > len(f.text) || f.goesOn(start) || f.goesFurther(end) {
+		return 0
+	}
+	between := f.text[start+4]
+	for i := range length {
+		if c := f.text[start+i]; i%5 == 4 && (c != between || c != ' ' && c != '-') || i%5 != 4 && !digit(c) {
+			return 0
+		}
+	}
+	return end
 }
 
 // believed reports whether a form is believed where it is.

@@ -35,10 +35,37 @@ func (f *finder) mail() {
 	if start == at || dots == 0 || label < 2 || f.text[at-1] == '.' || digit(f.text[end-label]) || picture(f.text[end-label:end]) {
 		return
 	}
-	if start > 2 && f.text[start-1] == '/' && f.text[start-2] == '/' { // the user of an address of the web: nobody's mail
+	if f.inAuthority(start) || nobodys(strings.ToLower(f.text[start:at]), strings.ToLower(f.text[at+1:end])) {
 		return
 	}
 	f.add(Span{start, end, "email", Medium})
+}
+
+// inAuthority reports the user, or the user's password, in an address of the web: nobody's mail.
+func (f *finder) inAuthority(start int) bool {
+	if start > 2 && f.text[start-1] == '/' && f.text[start-2] == '/' {
+		return true
+	}
+	if start < 4 || f.text[start-1] != ':' {
+		return false
+	}
+	user := f.text[max(0, start-64):start]
+	at := strings.LastIndex(user, "//")
+	return at > 0 && user[at-1] == ':' && strings.IndexAny(user[at+2:], " \t\r\n/\"'<>") < 0
+}
+
+// nobodys reports an address that names no person: one of a name kept for examples (RFC 2606), of a machine that wants no answer, or
+// of what serves repositories.
+func nobodys(local, domain string) bool {
+	switch local {
+	case "git", "noreply", "no-reply", "no_reply", "donotreply", "do-not-reply":
+		return true
+	}
+	switch domain {
+	case "example.com", "example.org", "example.net", "example.edu":
+		return true
+	}
+	return strings.HasSuffix(domain, ".test") || strings.HasSuffix(domain, ".invalid") || strings.HasSuffix(domain, ".example")
 }
 
 func inLocal(c byte) bool {
@@ -174,6 +201,28 @@ func (f *finder) fourParts(start int) bool {
 		f.text[at] == '.' && at+1 < len(f.text) && alnum(f.text[at+1])) {
 		return false
 	}
+	if (start == 0 || f.text[start-1] != ':') && f.documented(start, at) {
+		f.at = at
+		return true
+	}
 	f.add(Span{start, at, "ip-address", Low})
 	return true
+}
+
+// documented reports an address, from start to end, that names nobody's machine: one that is kept for examples (RFC 5737), one of the
+// two larger ranges that any network inside may use (RFC 1918; the third is what homes have), or a whole network of these sizes.
+func (f *finder) documented(start, end int) bool {
+	addr, err := netip.ParseAddr(f.text[start:end])
+	if err != nil {
+		return false
+	}
+	b := addr.As4()
+	switch {
+	case b[0] == 10, b[0] == 172 && b[1]&0xf0 == 16:
+		return true
+	case b[0] == 192 && b[1] == 0 && b[2] == 2, b[0] == 198 && b[1] == 51 && b[2] == 100, b[0] == 203 && b[1] == 0 && b[2] == 113:
+		return true
+	}
+	rest := f.text[end:]
+	return b[2] == 0 && b[3] == 0 && (strings.HasPrefix(rest, "/16") || strings.HasPrefix(rest, "/8") && b[1] == 0)
 }

@@ -6,7 +6,10 @@
 // what it is, or where the text is nothing but that number: anything else of the same length would be taken for it otherwise.
 // What has neither checksum nor form, such as names, is found by the words before it only, and most of it is not found.
 //
-// Start with Find; numbers.go and words.go are the tables, check.go the checksums.
+// Overlaps are settled before anybody cuts: what only its form and the words beside it speak for gives way to what a checksum
+// or a sign proves (see finder.keep).
+//
+// Start with Find; table.go, topics.go and phone.go hold the tables, check.go, letters.go and nations.go the checksums.
 package personal
 
 // A Tier says how sensitive something found is.
@@ -49,18 +52,38 @@ type finder struct {
 	at         int
 	start, end int // the text without the blanks around it
 	spans      []Span
+	proved     []bool // of each span, whether it is more than a guess
 	digits     [maxDigits]byte
 	compact    [maxCompact]byte
 }
 
-// add keeps a span and goes on behind it. A span that begins in the last one is joined to it.
+// add keeps a span that its checksum or a sign of its own proves, and goes on behind it.
 func (f *finder) add(s Span) {
-	if n := len(f.spans); n > 0 && s.Start < f.spans[n-1].End {
-		f.spans[n-1].End = max(f.spans[n-1].End, s.End)
-	} else {
-		f.spans = append(f.spans, s)
-	}
+	f.keep(s, true)
 	f.at = max(f.at+1, s.End)
+}
+
+// guess keeps a span that only its form and the words beside it speak for, and goes on behind its first word: something proved
+// can begin in it.
+func (f *finder) guess(s Span) {
+	f.keep(s, false)
+	f.at = max(f.at+1, wordEnd(f.text, max(f.at, s.Start)))
+}
+
+// keep settles overlaps. Something proved takes the place of guesses that it overlaps, so that a card is never half a telephone
+// number; a guess yields to what is there already; two that are proved are joined, so that nothing of either is left.
+func (f *finder) keep(s Span, proved bool) {
+	for n := len(f.spans) - 1; n >= 0 && s.Start < f.spans[n].End; n-- {
+		last := f.spans[n]
+		switch {
+		case !proved:
+			return
+		case f.proved[n]:
+			s = Span{min(last.Start, s.Start), max(last.End, s.End), last.Kind, last.Tier}
+		}
+		f.spans, f.proved = f.spans[:n], f.proved[:n]
+	}
+	f.spans, f.proved = append(f.spans, s), append(f.proved, proved)
 }
 
 // step looks at one place and goes on.

@@ -138,9 +138,72 @@ func (f *finder) bracket() {
 	if f.goesFurther(d.end) || d.n < 2 || d.groups[0] > 5 {
 		return
 	}
-	if northAmerican(d) && d.groups[0] == 3 || d.digits[0] == '0' && len(d.digits) >= 9 && len(d.digits) <= 12 {
-		f.add(Span{start, f.extension(d.end), "phone", Medium})
+	if northAmerican(d) && d.groups[0] == 3 || d.digits[0] == '0' && len(d.digits) >= 9 && len(d.digits) <= 12 ||
+		d.planned(bracketPlans[:]) {
+		f.guess(Span{start, f.extension(d.end), "phone", Medium})
 	}
+}
+
+// A plan is how one country writes its numbers at home, where no other kind of number is written so: the lengths of the groups, and
+// what they may begin with.
+type plan struct {
+	groups string
+	first  string // beginnings between blanks
+}
+
+// plans are those of numbers that are not dialled with a nought, bracketPlans those of numbers whose first group is in brackets.
+var (
+	plans = [...]plan{
+		{"344", " 13 14 15 16 17 18 19 "},   // China
+		{"55", " 60 62 63 7 8 9 "},          // India
+		{"37", " 32 33 34 35 36 37 38 39 "}, // Italy
+		{"3222", " 6 7 8 9 "},               // Spain, two ways
+		{"2322", " 8 9 "},
+		{"13322", " 8 "}, // Russia, two ways
+		{"1334", " 8 "},
+		{"254", " 1 2 3 4 5 6 7 8 9 "}, // Brazil
+		{"3322", " 2 3 4 5 6 7 8 9 "},  // Turkey
+		{"244", " 33 55 56 81 "},       // Mexico
+		{"433", " 1300 1800 "},         // Australia
+	}
+	bracketPlans = [...]plan{{"254", " 1 2 3 4 5 6 7 8 9 "}, {"244", " 1 2 3 4 5 6 7 8 9 "}}
+)
+
+// planned reports whether a number is written as one of some plans.
+func (d *dialled) planned(of []plan) bool {
+	var groups [len(d.groups)]byte
+	for i, n := range d.groups[:d.n] {
+		groups[i] = byte('0' + min(n, 9))
+	}
+	for _, p := range of {
+		if p.groups != string(groups[:d.n]) {
+			continue
+		}
+		for n := 1; n <= 4; n++ {
+			if strings.Contains(p.first, " "+string(d.digits[:n])+" ") {
+				return varied(d.digits[1:])
+			}
+		}
+	}
+	return false
+}
+
+// abroad reports digits dialled with the two noughts that lead abroad in most countries.
+func (d *dialled) abroad() bool {
+	n := len(d.digits)
+	return n >= 11 && n <= 17 && d.digits[0] == '0' && d.digits[1] == '0' && d.digits[2] != '0' && codeLength(d.digits[2:]) > 0 &&
+		(d.breaks && d.groups[0] <= 5 || d.groups[0] == n) && varied(d.digits[4:])
+}
+
+// beforeBlank is the number that ends at the first blank of what was dialled: "415-555-0132 94105" is a number and something else.
+func (f *finder) beforeBlank(start int, d dialled) (dialled, bool) {
+	cut := strings.IndexByte(f.text[start:d.end], ' ')
+	if cut < 0 || len(d.digits) < 11 {
+		return d, false
+	}
+	first := finder{text: f.text[:start+cut]}
+	d = first.dial(start)
+	return d, d.n == 3 && d.groups[0] == 3 && d.groups[1] == 3 && northAmerican(d) && !d.paren
 }
 
 // northAmerican reports ten digits, or eleven with the one before them, of that plan.
@@ -159,8 +222,19 @@ func (f *finder) national(start int) bool {
 		return false
 	}
 	d := f.dial(start)
+	if first, ok := f.beforeBlank(start, d); ok {
+		f.guess(Span{start, first.end, "phone", Medium})
+		return true
+	}
+	if f.goesFurther(d.end) {
+		return false
+	}
+	if d.abroad() && (d.breaks || f.topics(start, d.end)&ofPhone != 0) {
+		f.guess(Span{start, f.extension(d.end), "phone", Medium})
+		return true
+	}
 	n := len(d.digits)
-	if n < 7 || n > 13 || f.goesFurther(d.end) || counted(d.digits) && f.topics(start, d.end)&(ofPhone|ofNumber) == 0 {
+	if n < 7 || n > 13 || counted(d.digits) && f.topics(start, d.end)&(ofPhone|ofNumber) == 0 {
 		return false
 	}
 	if !d.breaks {
@@ -172,11 +246,11 @@ func (f *finder) national(start int) bool {
 	case northAmerican(d):
 		last := groups[d.n-1] == 4 && (groups[d.n-2] == 3 && (d.n == 3 && groups[0] == 3 || d.n == 4 && groups[0] == 1 && groups[1] == 3)) ||
 			d.n == 2 && groups[0] == 3 && groups[1] == 7
-		fits = last
+		fits = last || d.planned(plans[:])
 	case d.digits[0] == '0' && d.digits[1] != '0':
 		fits = n >= 9 && n <= 12 && groups[0] <= 5 && !inThrees(groups) && !dated(f.text[start:d.end]) || d.paren && n >= 9
-	case n == 10 && d.n == 4 && groups[0] == 3 && groups[1] == 3 && groups[2] == 2:
-		fits = d.digits[0] >= '2'
+	default:
+		fits = d.planned(plans[:])
 	}
 	if !fits && n <= 12 && d.n >= 2 && groups[d.n-1] >= 2 && !dated(f.text[start:d.end]) {
 		fits = d.paren && n >= 9 || f.topics(start, d.end)&ofPhone != 0 ||
@@ -185,7 +259,7 @@ func (f *finder) national(start int) bool {
 	if !fits {
 		return false
 	}
-	f.add(Span{start, f.extension(d.end), "phone", Medium})
+	f.guess(Span{start, f.extension(d.end), "phone", Medium})
 	return true
 }
 
@@ -198,7 +272,7 @@ func (f *finder) bareNumber(start int, d dialled) bool {
 		n == 10 && d.digits[0] == '0' && d.digits[1] >= '1' && d.digits[1] <= '8' || end > d.end
 	near := f.topics(start, end)
 	if near&ofPhone != 0 && varied(d.digits) || fits && (f.alone(start, end) || end > d.end || near&ofNumber != 0 && near&^(ofNumber|ofPerson) == 0) {
-		f.add(Span{start, end, "phone", Medium})
+		f.guess(Span{start, end, "phone", Medium})
 		return true
 	}
 	return false

@@ -14,6 +14,10 @@ type word struct {
 
 var words = [...]word{
 	{"passphrase", true}, {"password", true}, {"passwd", true}, {"passwort", true}, {"pass", true}, {"pwd", true}, {"pw", true},
+	{"pssword", true}, {"psswd", true}, {"psswrd", true}, {"paswd", true}, {"paswrd", true}, {"identified by", true},
+	{"identified with", true}, {"kennwort", true}, {"mot de passe", true}, {"contraseña", true}, {"contrasena", true}, {"senha", true},
+	{"palavra-passe", true}, {"wachtwoord", true}, {"hasło", true}, {"haslo", true}, {"пароль", true}, {"パスワード", true},
+	{"密码", true}, {"密碼", true}, {"口令", true}, {"पासवर्ड", true}, {"كلمة المرور", true}, {"كلمة السر", true}, {"비밀번호", true},
 	{"secret", false}, {"token", false}, {"apikey", false}, {"api_key", false}, {"api-key", false}, {"accesskey", false},
 	{"key", false}, {"credential", false}, {"auth", false}, {"signature", false}, {"sas", false}, {"salt", false},
 	{"client", false},
@@ -36,7 +40,7 @@ func assignment(text string, at int) Span {
 		end++
 	}
 	name := strings.ToLower(text[at:end])
-	if w.strong && !passwordName(text, at, name) {
+	if w.strong && !passwordName(text, at, name, w.text) {
 		return Span{}
 	}
 	if strings.HasPrefix(name, "author") || strings.HasPrefix(name, "authent") || strings.HasPrefix(name, "password_file") ||
@@ -44,10 +48,13 @@ func assignment(text string, at int) Span {
 		strings.HasSuffix(name, "tokens") {
 		return Span{}
 	}
-	if !w.strong && identifier(text, at, end, name) {
+	if w.strong && numbered(name) || !w.strong && identifier(text, at, end, name) {
 		return Span{}
 	}
-	from, quote, ok := operator(text, at, end)
+	from, quote, ok := operator(text, at, end, w.strong)
+	if !ok && w.strong && w.text != "pass" { // tests pass too
+		return toldPassword(text, at, end)
+	}
 	if !ok {
 		return Span{}
 	}
@@ -70,6 +77,12 @@ func assignment(text string, at int) Span {
 	return Span{from, stop, kind}
 }
 
+// numbered reports the name of a passport's number (Pass-Nr), which is no word for a password.
+func numbered(name string) bool {
+	name = strings.TrimRight(name, "._-")
+	return strings.HasSuffix(name, "nr") || strings.HasSuffix(name, "nummer") || strings.HasSuffix(name, "number")
+}
+
 // letters lists the words by their first letter.
 func letters() (out [256][]*word) {
 	for n := range words {
@@ -87,8 +100,8 @@ func wordAt(text string, at int) (best word, ok bool) {
 	}
 	second := text[at+1] | 0x20
 	for _, w := range tables().byLetter[text[at]] {
-		if second != w.text[1] || len(text)-at < len(w.text) || len(w.text) <= len(best.text) ||
-			!strings.EqualFold(text[at:at+len(w.text)], w.text) {
+		if second != w.text[1] && text[at] < 0x80 || len(text)-at < len(w.text) || len(w.text) <= len(best.text) ||
+			len(w.text) > 2 && w.text[2] < 0x80 && text[at+2]|0x20 != w.text[2]|0x20 || !strings.EqualFold(text[at:at+len(w.text)], w.text) {
 			continue
 		}
 		best, ok = *w, true
@@ -97,7 +110,7 @@ func wordAt(text string, at int) (best word, ok bool) {
 }
 
 // passwordName rejects names that only begin like a password: passed, passenger, bypass, compass.
-func passwordName(text string, at int, name string) bool {
+func passwordName(text string, at int, name, word string) bool {
 	if strings.HasPrefix(name, "password") || strings.HasPrefix(name, "passw") || strings.HasPrefix(name, "passphrase") {
 		return true
 	}
@@ -110,12 +123,12 @@ func passwordName(text string, at int, name string) bool {
 		return strings.HasPrefix(name, "pwd") || name == "pass" && at >= 2 &&
 			(strings.HasSuffix(text[:at], "db") || strings.HasSuffix(text[:at], "user"))
 	}
-	rest := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "pass"), "pwd"), "pw")
+	rest := strings.TrimPrefix(name, word)
 	return rest == "" || members[rest[0]]&(lower|upper) == 0
 }
 
 // operator steps from the end of a name over what is between a name and its value, and says which quote opens it.
-func operator(text string, at, end int) (from int, quote byte, ok bool) {
+func operator(text string, at, end int, strong bool) (from int, quote byte, ok bool) {
 	i := end
 	closed := i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`')
 	if closed {
@@ -145,13 +158,29 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		i, seen = i+1, true
 	case text[i] == ',' && closed && called(text, at), text[i] == '(':
 		i, seen = i+1, true
+	case strong && closed && gap > 0 && strings.HasPrefix(text[i:], "value="): // <add key="…" value="…">
+		i, seen = i+len("value="), true
+	case gap > 0 && at > 0 && text[at-1] == '<': // <pass encoding="base64">
+		cut := strings.IndexByte(text[i:min(len(text), i+maxName)], '>')
+		i, seen = i+cut+1, cut > 0
+	case strings.HasPrefix(text[i:], "%3D"), strings.HasPrefix(text[i:], "%3d"):
+		i, seen = i+3, true
 	case gap > 0 && (text[i] == '"' || text[i] == '\''):
 		seen = true
+	case !closed && text[i] == ',' && constant(text, at, end, i+1):
+		i, seen = i+1, true
 	}
 	if !seen {
 		return 0, 0, false
 	}
+	from, quote = opened(text, i)
+	return from, quote, from < len(text)
+}
+
+// opened steps over what else is between an operator and a value, and the quotes that open it.
+func opened(text string, i int) (from int, quote byte) {
 	i += blanks(text, i)
+	i += typed(text, i)
 	if i > 0 && text[i-1] == '>' && i < len(text) && text[i] == '\n' { // <token>\n  value
 		i++
 		i += blanks(text, i)
@@ -164,13 +193,38 @@ func operator(text string, at, end int) (from int, quote byte, ok bool) {
 		(text[i+1] == '"' || text[i+1] == '\'') {
 		i++
 	}
-	if i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`') {
+	if strings.HasPrefix(text[i:], "&quot;") {
+		i += len("&quot;")
+	} else if i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`') {
 		quote = text[i]
 		for i < len(text) && text[i] == quote {
 			i++
 		}
 	}
-	return i, quote, i < len(text)
+	return i, quote
+}
+
+// constant reports whether a name is in capitals and a quoted value follows the comma behind it: setopt(curl, CURLOPT_PASSWORD, "…").
+func constant(text string, at, end, from int) bool {
+	for _, c := range []byte(text[at:end]) {
+		if members[c]&lower != 0 {
+			return false
+		}
+	}
+	from += blanks(text, from)
+	return from < len(text) && text[from] == '"'
+}
+
+// typed is how long the type and the sign of assignment are in a declaration whose name and colon end at a place: "password: String = ".
+func typed(text string, at int) int {
+	n := at
+	for n < len(text) && n-at < 24 && (isWord(text[n]) || strings.IndexByte(".?<>&", text[n]) >= 0) {
+		n++
+	}
+	if n == at || at == 0 || !strings.HasPrefix(text[n:], " = ") || strings.LastIndexByte(text[max(0, at-3):at], ':') < 0 {
+		return 0
+	}
+	return n - at + 3
 }
 
 // called reports whether a quoted name at at is the first argument of a call, as in setProperty("name", "value").
@@ -179,7 +233,9 @@ func called(text string, at int) bool {
 	for i > 0 && at-i < maxName && text[i-1] != '"' && text[i-1] != '\'' && text[i-1] != '`' {
 		i--
 	}
-	return i >= 2 && text[i-2] == '('
+	for i--; i > 0 && text[i-1] == ' '; i-- {
+	}
+	return i > 0 && text[i-1] == '('
 }
 
 func blanks(text string, at int) (n int) {
@@ -205,7 +261,7 @@ func valueEnd(text string, from int, quote byte, most int) int {
 		if quote != 0 && (c == quote || c == '\n' || c == '\\' && i+1 < len(text) && text[i+1] == quote) {
 			break
 		}
-		if quote == 0 && (c <= ' ' || strings.IndexByte("\"'`<>;,&|)]}", c) >= 0) {
+		if quote == 0 && (c <= ' ' || strings.IndexByte("\"'`<>;,|)]}", c) >= 0 || c == '&' && ampersandEnds(text, from, i)) {
 			break
 		}
 		i++
@@ -213,9 +269,32 @@ func valueEnd(text string, from int, quote byte, most int) int {
 	return i
 }
 
+// ampersandEnds reports whether a value that begins at from ends at an ampersand: in an address or a form, where another name follows
+// or the value's own name has such a sign before it, and where a shell goes on. Anywhere else it belongs to the value.
+func ampersandEnds(text string, from, at int) bool {
+	next := text[at+1:]
+	if next == "" || next[0] <= ' ' || strings.IndexByte("&\"'`<>);|", next[0]) >= 0 || strings.HasPrefix(next, "amp;") ||
+		strings.HasPrefix(next, "quot;") {
+		return true
+	}
+	n := 0
+	for n < len(next) && n < maxName && (isWord(next[n]) || strings.IndexByte("-.%[]", next[n]) >= 0) {
+		n++
+	}
+	if n < len(next) && next[n] == '=' {
+		return true
+	}
+	start := from
+	for start > 0 && from-start < maxName && (isWord(text[start-1]) || strings.IndexByte("-.=", text[start-1]) >= 0) {
+		start--
+	}
+	return start > 0 && (text[start-1] == '?' || text[start-1] == '&')
+}
+
 // secretValue reports whether a value may be a secret, given how plainly its name says so.
 func secretValue(w word, value string, quoted bool) bool {
-	if len(value) < 4 || !w.strong && !random(value) || placeholder(value) || composed(value) {
+	if len(value) < 4 || !w.strong && !random(value) && !(w.text == "token" && quoted && len(value) >= 16 && only(value, digit)) ||
+		placeholder(value) || composed(value) {
 		return false
 	}
 	if w.strong {
@@ -308,6 +387,9 @@ var plainValues = [...]string{"none", "null", "nil", "true", "false", "string", 
 
 func placeholder(value string) bool {
 	if value == "" || value[0] == '<' || value[0] == '$' || value[0] == '{' || strings.HasPrefix(value, "[redacted") {
+		return true
+	}
+	if value[0] == '%' && len(value) > 2 && value[len(value)-1] == '%' { // a variable of Windows
 		return true
 	}
 	low := strings.ToLower(value)

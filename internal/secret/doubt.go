@@ -15,8 +15,14 @@ func doubtful(text string, s Span) bool {
 	switch s.Kind {
 	case "private-key", "web-token", "basic-credential", "bearer-token":
 		return false
-	case "url-password":
+	case "seed-phrase":
+		return false
+	case "url-password", "command-password":
 		return usualPassword(value)
+	case "aws-key":
+		if strings.HasSuffix(value, "EXAMPLE") { // so the keys in its issuer's own pages end
+			return true
+		}
 	case "password", "assigned-secret":
 		return doubtfulValue(text, s, value)
 	}
@@ -202,7 +208,7 @@ func decoded(text string) []byte {
 // usualPassword reports what examples of addresses have where a password is.
 func usualPassword(value string) bool {
 	switch strings.ToLower(value) {
-	case "pass", "passwd", "pwd", "pw", "abc", "foo", "bar", "baz", "test", "guest", "root", "admin", "xyz", "hunter2":
+	case "pass", "passwd", "pwd", "pw", "abc", "foo", "bar", "baz", "test", "testpass", "guest", "root", "admin", "xyz", "hunter2":
 		return true
 	}
 	return false

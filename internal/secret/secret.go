@@ -75,7 +75,7 @@ func Suspect(text string) []Span {
 			at = max(at, found.End-1) // what a secret holds is looked at no further
 		}
 	}
-	return merge(spans)
+	return merge(append(spans, seedPhrases(text)...))
 }
 
 // issued names an assigned value by its issuer's form, if it has one; a token can reach further than the value seemed to.

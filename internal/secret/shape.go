@@ -13,6 +13,7 @@ func shape(text string, at int) Span {
 		if strings.HasPrefix(rest, "-us") {
 			return around(text, at, "mailchimp-key", hexDigits, 32, digit|lower, 3, 4)
 		}
+		return optionValue(text, at)
 	case 'e':
 		if strings.HasPrefix(rest, "eyJ") && (at == 0 || members[text[at-1]]&urlSafe == 0) {
 			return webToken(text, at)
@@ -23,6 +24,9 @@ func shape(text string, at int) Span {
 		}
 		if strings.HasPrefix(rest, ":AA") {
 			return around(text, at, "telegram-token", digit, 8, urlSafe, 35, 35)
+		}
+		if strings.HasPrefix(rest, ":$") {
+			return hashed(text, at+1)
 		}
 	case '.':
 		if strings.HasPrefix(rest, ".atlasv1.") {
@@ -38,6 +42,21 @@ func shape(text string, at int) Span {
 	case 'P':
 		if strings.HasPrefix(rest, "Private-Lines:") {
 			return puttyKey(text, at)
+		}
+	}
+	return Span{}
+}
+
+// hashed returns the hash of a password in a line of /etc/shadow or of htpasswd, behind the user's name: $6$salt$…
+func hashed(text string, at int) Span {
+	end := at
+	for end < len(text) && end-at < maxValue && (members[text[end]]&(alnum|dot|base64More) != 0 || text[end] == '$' || text[end] == '=') {
+		end++
+	}
+	value := text[at:end]
+	for _, begins := range [...]string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$"} {
+		if strings.HasPrefix(value, begins) && len(value) >= 30 {
+			return Span{at, end, "password-hash"}
 		}
 	}
 	return Span{}

@@ -246,6 +246,10 @@ var forms = [...]form{
 	{"heroku-key", "HRKU-", urlSafe, 60, 70, false},
 	{"google-token", "4/0A", urlSafe, 60, 100, false},
 	{"freemius-key", "sk_", urlSafe | tilde, 29, 29, true},
+	{"nats-seed", "SU", digit | upper, 56, 56, true},
+	{"nats-seed", "SA", digit | upper, 56, 56, true},
+	{"nats-seed", "SO", digit | upper, 56, 56, true},
+	{"interlock-token", "ilk_", urlSafe, 43, 43, false},
 }
 
 // shortest is the length of the shortest text that can hold a secret: a name, an assignment and a short password.
@@ -285,8 +289,11 @@ func classify() (out [256]byte) {
 	for _, c := range []byte("-e:.QBbP") {
 		out[c] |= shaped
 	}
-	for _, c := range []byte("pPsStTkKaAcC") {
-		out[c] |= assigns
+	for _, w := range words {
+		out[w.text[0]] |= assigns
+		if w.text[0] < 0x80 {
+			out[w.text[0]&^0x20] |= assigns
+		}
 	}
 	return out
 }
@@ -297,6 +304,7 @@ func (t *scanTables) fillPairs() {
 		t.pairs[int(f.literal[0])<<8|int(f.literal[1])] |= opensToken
 	}
 	for _, w := range words {
+		t.pairs[int(w.text[0])<<8|int(w.text[1])] |= assigns
 		for _, a := range [...]byte{w.text[0], w.text[0] &^ 0x20} {
 			for _, b := range [...]byte{w.text[1], w.text[1] &^ 0x20} {
 				t.pairs[int(a)<<8|int(b)] |= assigns
