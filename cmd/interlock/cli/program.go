@@ -138,6 +138,15 @@ func (p *Program) Open() (*embedded.Backend, error) {
 	return backend, err
 }
 
+// OpenToStop is open for what stops everything or lets it go on, also where the rules can't be used. The caller closes it.
+func (p *Program) OpenToStop() (*embedded.Backend, error) {
+	c, err := p.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return embedded.OpenToStop(p.Ctx, c, p.Clock)
+}
+
 // OpenUnder is open under settings that were read.
 func (p *Program) OpenUnder(c config.Config) (*embedded.Backend, error) {
 	if p.Clock != nil {

@@ -71,7 +71,7 @@ func (c *killNow) Run(p *cli.Program) error {
 
 // record has the log and the ledger say who stopped everything, and reports.
 func (c *killNow) record(p *cli.Program, mode ledger.KillMode) error {
-	backend, err := p.Open() // which records it as done by the one who wrote the file, if nothing else does
+	backend, err := p.OpenToStop() // which records it as done by the one who wrote the file, if nothing else does
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ type killStatus struct {
 
 // Run says what is stopped. Exit status 1: something is.
 func (c *killStatus) Run(p *cli.Program) error {
-	backend, err := p.Open()
+	backend, err := p.OpenToStop()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ type killRelease struct {
 
 // Run lets everything go on.
 func (c *killRelease) Run(p *cli.Program) error {
-	backend, err := p.Open()
+	backend, err := p.OpenToStop()
 	if err != nil {
 		return err
 	}
