@@ -118,8 +118,8 @@ func (d *pendingDecision) holdFindings() (found []interlock.Finding) {
 			continue
 		}
 		found = append(found, interlock.Finding{Gate: "hold", Rule: "hold." + string(h.Scope), Layer: 1, Verdict: interlock.Deny,
-			Reason: string(h.Cause) + ": nothing is decided under the " + containment.HeldWhat(h.Scope) + " in force until an admin " +
-				"clears the hold " + h.Name(),
+			Reason: string(h.Cause) + ": nothing is decided under the " + containment.HeldWhat(h.Scope) + " in force until the council, or " +
+				"an admin where none sits, clears the hold " + h.Name(),
 			Suggestion: "tell an operator: `interlock hold list` says what was found, `interlock hold clear` ends it"})
 	}
 	return found

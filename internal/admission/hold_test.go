@@ -38,7 +38,8 @@ func TestHold(t *testing.T) {
 	}
 	before := h.entries()
 	a := h.propose("git status")
-	want := "INTEGRITY_FAILURE: nothing is decided under the ruleset in force until an admin clears the hold " + name
+	want := "INTEGRITY_FAILURE: nothing is decided under the ruleset in force until the council, or an admin where none sits, clears " +
+		"the hold " + name
 	if f := a.Decisive(); a.Answer != interlock.Deny || a.Verdict != interlock.Deny || f == nil || f.Rule != "hold.ruleset" ||
 		f.Layer != 1 || f.Reason != want {
 		t.Fatalf("%v: %+v", a.Answer, a.Findings)
@@ -48,6 +49,15 @@ func TestHold(t *testing.T) {
 	}
 	if !slices.ContainsFunc(h.alerts, func(s string) bool { return strings.Contains(s, name) }) {
 		t.Errorf("nobody was told: %q", h.alerts)
+	}
+
+	begins := func() error {
+		_, err := h.RegisterRun(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice"}, interlock.RunRequest{Task: "x",
+			Tools: []string{"Bash"}})
+		return err
+	}
+	if err := begins(); codeOf(err) != interlock.CodeUnavailable || !strings.Contains(err.Error(), name) {
+		t.Errorf("a job begins under what is held: %v", err)
 	}
 
 	clearing := h.about(name, "")
@@ -75,8 +85,34 @@ func TestHold(t *testing.T) {
 	if a := h.propose("git status"); a.Answer != interlock.Allow {
 		t.Errorf("cleared, and answers %v: %+v", a.Answer, a.Findings)
 	}
+	if err := begins(); err != nil {
+		t.Errorf("cleared, and no job begins: %v", err)
+	}
 	if n := h.count(interlock.EventHaltClear); n != 1 {
 		t.Errorf("%d events say that it was cleared", n)
+	}
+}
+
+// TestHoldOnSnapshots: nor is anything decided under a manifest of snapshots that is held.
+func TestHoldOnSnapshots(t *testing.T) {
+	spec.Covers(t, "MACE-8.3-1")
+	h := newHouse(t, func(c *admission.Config) {
+		c.Record = admission.Recorder{Governance: map[string]string{"council": "five"},
+			Ruleset: func(map[string][]byte) ([]byte, error) { return []byte(`{}`), nil }}
+	})
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	manifest := h.standing().Settings["manifest"]
+	if manifest == "" {
+		t.Fatal("no snapshots are declared")
+	}
+	goesOn(t, h, "nothing is held", interlock.Allow)
+	if err := h.Hold(t.Context(), ledger.HoldBody{Scope: ledger.HoldManifest, Key: manifest, Why: "a snapshot is missing"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.propose("git status"); a.Answer != interlock.Deny || a.Decisive() == nil || a.Decisive().Rule != "hold.manifest" {
+		t.Errorf("under held snapshots: %v %+v", a.Answer, a.Findings)
 	}
 }
 

@@ -51,6 +51,44 @@ func TestAReportBecomesAnIncident(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantTypes(t, h.entries()[before:], interlock.EventTriage, interlock.EventIncident)
+	goesOn(t, h, "one that is not grave", interlock.Allow)
+}
+
+// TestAConfirmedIncidentHalts: nothing is decided under the snapshots in force once somebody has confirmed a grave report, and nothing is
+// made again under what a confirmed one is said to touch (MACE 8.3).
+func TestAConfirmedIncidentHalts(t *testing.T) {
+	spec.Covers(t, "MACE-8.3-1")
+	for severity, want := range map[string]interlock.Verdict{"low": interlock.Allow, "medium": interlock.Allow, "high": interlock.Deny,
+		"critical": interlock.Deny} {
+		h := newHouse(t)
+		h.employ("olga", quorum.RoleOperator)
+		event, err := h.ReportIncident(t.Context(), interlock.Requester{Agent: "cli"}, containment.IncidentReport{Title: "a way past",
+			Text: "as follows", Severity: severity})
+		if err != nil {
+			t.Fatal(err)
+		}
+		triage := func(detail string) error {
+			_, err := h.CarryOut(t.Context(), h.signs(interlock.VerbTriage, event, detail, "seen here", "olga"))
+			return err
+		}
+		for _, bad := range []string{"", "gone", "declined event:" + event, "confirmed agent:claude", "confirmed everything"} {
+			if err := triage(bad); codeOf(err) != interlock.CodeInvalid {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+		goesOn(t, h, severity+", refused", interlock.Allow)
+		if err := triage(containment.TriageConfirmed + " event:e1 event:e1 manifest:sha256:01"); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(t, h, severity+", of something else", interlock.Allow)
+		if holds, err := h.Holds(t.Context()); err != nil || len(holds) != 2 || holds[0].Cause != interlock.EventIncident {
+			t.Errorf("%s holds %v, %v", severity, holds, err)
+		}
+		if err := triage(containment.TriageConfirmed); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(t, h, severity, want)
+	}
 }
 
 // TestReportsAreBounded: nobody calls people out again and again.

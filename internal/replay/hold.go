@@ -10,7 +10,7 @@ import (
 // ErrDamaged says that something is stored and is damaged, where it could be read.
 var ErrDamaged = errors.New("what is stored is damaged")
 
-// halted refuses to make a decision again while a hold is on it or on the ruleset that it was made under.
+// halted refuses to make a decision again while all replays are halted, or a hold is on it or on the ruleset that it was made under.
 func (s *Sources) halted(r *Record) error {
 	if s.Held == nil {
 		return nil
@@ -18,7 +18,7 @@ func (s *Sources) halted(r *Record) error {
 	for _, on := range []struct {
 		scope ledger.HoldScope
 		key   string
-	}{{ledger.HoldRuleset, r.Event.Snapshots["ruleset"]}, {ledger.HoldEvent, r.Event.ID}} {
+	}{{ledger.HoldReplays, ledger.HoldAll}, {ledger.HoldRuleset, r.Event.Snapshots["ruleset"]}, {ledger.HoldEvent, r.Event.ID}} {
 		if s.Held(on.scope, on.key) {
 			return halt(on.scope, on.key)
 		}
@@ -27,7 +27,12 @@ func (s *Sources) halted(r *Record) error {
 }
 
 func halt(scope ledger.HoldScope, key string) *Failure {
-	return failure(ForceHalt, "the hold %s stands; an admin clears it with interlock hold clear", ledger.HoldName(scope, key))
+	name := ledger.HoldName(scope, key)
+	if scope == ledger.HoldReplays {
+		return failure(ForceHalt, "an emergency override has halted all replays by the hold %s, which the council clears: "+
+			"interlock request create force_halt_clear --target %s", name, name)
+	}
+	return failure(ForceHalt, "the hold %s stands; the council clears it, or an admin where none sits, with interlock hold clear", name)
 }
 
 // broken says of a failure what is to be held because of it: what is another than it was, and snapshots that are not there. What one

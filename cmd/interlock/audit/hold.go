@@ -99,8 +99,9 @@ type holdClear struct {
 
 // Help is what `interlock hold clear --help` adds.
 func (holdClear) Help() string {
-	return "A signed order of an admin or of one of the council, recorded as FORCE_HALT_CLEAR. Mend what the hold is about first, such as by\n" +
-		"restoring a backup: what is still broken is held again when it is next looked at."
+	return "A signed order of an admin or of one of the council, recorded as FORCE_HALT_CLEAR. Where a council sits it takes a request\n" +
+		"force_halt_clear that the council has approved. Mend what the hold is about first, such as by restoring a backup: what is still\n" +
+		"broken is held again when it is next looked at."
 }
 
 // Run ends a hold.
@@ -153,7 +154,7 @@ func heldIn(p *cli.Program, opened *store.Store) (func(scope ledger.HoldScope, k
 		names[holds[n].Name()] = true
 	}
 	return func(scope ledger.HoldScope, key string) bool {
-		return len(names) > 0 && (names[ledger.HoldName(scope, key)] || names[ledger.HoldName(ledger.HoldReplays, ledger.HoldAll)])
+		return len(names) > 0 && names[ledger.HoldName(scope, key)]
 	}, nil
 }
 

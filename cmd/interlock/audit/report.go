@@ -144,15 +144,17 @@ func reports(p *cli.Program, opened *store.Store) (list []auditlog.Reported, err
 
 type reportTriage struct {
 	cli.OrderFlags
-	Report string `arg:"" help:"The report's id, or as much of it as names no other." placeholder:"ID"`
-	State  string `name:"state" required:"" help:"confirmed, duplicate, declined or mended." placeholder:"STATE"`
-	Reason string `required:"" help:"Why, for the record." placeholder:"TEXT"`
+	Report string   `arg:"" help:"The report's id, or as much of it as names no other." placeholder:"ID"`
+	State  string   `name:"state" required:"" help:"confirmed, duplicate, declined or mended." placeholder:"STATE"`
+	On     []string `name:"on" help:"What a confirmed report touches: ruleset:DIGEST, manifest:DIGEST or event:ID." placeholder:"NAME"`
+	Reason string   `required:"" help:"Why, for the record." placeholder:"TEXT"`
 }
 
 // Help is what `interlock report triage --help` adds.
 func (reportTriage) Help() string {
-	return "An operator's signed order, recorded as INCIDENT_ACK. One that is confirmed is recorded as SECURITY_INCIDENT as well; have what it\n" +
-		"touches held with `interlock hold set`."
+	return "An operator's signed order, recorded as INCIDENT_ACK. One that is confirmed is recorded as SECURITY_INCIDENT as well, and nothing is\n" +
+		"decided or made again under what it touches until the hold is cleared: what --on names, else, where the report is of severity high\n" +
+		"or critical, the snapshots in force, so that everything is refused."
 }
 
 // Run says what becomes of a report.
@@ -176,7 +178,8 @@ func (c *reportTriage) Run(p *cli.Program) error {
 		return interlock.Errorf(interlock.CodeNotFound, "ID",
 			"names %d reports; `interlock report list` lists them, give 6 characters or more", len(found))
 	}
-	given, done, err := p.OrderNew(backend, c.OrderFlags, interlock.VerbTriage, found[0].Event, c.State, c.Reason)
+	given, done, err := p.OrderNew(backend, c.OrderFlags, interlock.VerbTriage, found[0].Event,
+		strings.Join(append([]string{c.State}, c.On...), " "), c.Reason)
 	if err != nil {
 		return err
 	}

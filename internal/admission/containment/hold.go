@@ -3,7 +3,6 @@ package containment
 import (
 	"context"
 	"errors"
-	"time"
 
 	"interlock"
 	"interlock/internal/admission/core"
@@ -98,7 +97,10 @@ func (a *Containment) hold(ctx context.Context, fresh []ledger.HoldBody, refs []
 	return err
 }
 
-func readHold(o interlock.Order) []ledger.Ref { return []ledger.Ref{core.Key(ledger.Hold, o.Subject)} }
+// readHold names the hold, and all operators: whether a council sits says who ends it.
+func readHold(o interlock.Order) []ledger.Ref {
+	return []ledger.Ref{core.Key(ledger.Hold, o.Subject), core.Under(ledger.Operator, ledger.All)}
+}
 
 // findHold finds the hold that an order is to clear.
 func findHold(c *core.PendingOrder) error {
@@ -137,19 +139,12 @@ func findHoldable(c *core.PendingOrder) error {
 
 // reportIncident holds what an operator says can't be trusted.
 func (a *Containment) reportIncident(_ context.Context, c *core.PendingOrder) error {
-	scope, about, _ := ledger.HoldOf(c.Subject)
 	kept := a.OrderKept(c.Order)
-	h := ledger.HoldBody{Scope: scope, Key: about, Cause: interlock.EventIncident, Why: kept.Reason,
-		Since: c.Now.Truncate(time.Microsecond), Order: c.ID}
-	c.Change.Writes = []ledger.Row{h.Row()}
-	for _, kind := range []interlock.EventType{interlock.EventIncident, interlock.EventHalt} {
-		if err := a.Append(&c.Change, kind, interlock.Requester{Agent: c.Operator}, "operator",
-			auditlog.HoldRecord{Name: h.Name(), Cause: h.Cause, Why: h.Why, Order: &kept}); err != nil {
-			return err
-		}
+	if err := a.Append(&c.Change, interlock.EventIncident, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.HoldRecord{Name: c.Subject, Cause: interlock.EventIncident, Why: kept.Reason, Order: &kept}); err != nil {
+		return err
 	}
-	return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "hold",
-		"nothing is decided or made again under "+h.Name()+", by order of "+c.Operator+"; `interlock hold list` says more")
+	return a.haltBy(c, c.Subject)
 }
 
 // clearHold ends a hold. Whatever it was on is looked at again where it is used, and held again where it is still broken.

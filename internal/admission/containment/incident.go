@@ -90,11 +90,41 @@ func (a *Containment) ReportIncident(ctx context.Context, by interlock.Requester
 	return receipt.Events[0], nil
 }
 
-// triage records what becomes of a report. One that is so is an incident from then on: what it touches is held by another order, since
-// only a person can say which snapshots it touches.
+// affected are the holds that a word about a report comes to: the state, and after it what the incident touches, as people name it.
+// What is so and grave touches the snapshots that are decided under where nobody says otherwise.
+func (a *Containment) affected(detail, severity string) (state string, names []string) {
+	said := strings.Fields(detail)
+	if len(said) == 0 {
+		return "", nil
+	}
+	state, names = said[0], slices.Compact(slices.Sorted(slices.Values(said[1:])))
+	if state != TriageConfirmed || len(names) > 0 || severity != "high" && severity != "critical" {
+		return state, names
+	}
+	now := a.Active.Load()
+	if now.Manifest != "" {
+		return state, []string{ledger.HoldName(ledger.HoldManifest, string(now.Manifest))}
+	}
+	return state, []string{ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest()))}
+}
+
+func (a *Containment) readTriage(o interlock.Order) (refs []ledger.Ref) {
+	_, names := a.affected(o.Detail, "critical")
+	for _, name := range names {
+		refs = append(refs, core.Key(ledger.Hold, name))
+	}
+	return refs
+}
+
+// triage records what becomes of a report. One that is so is an incident from then on, and what it touches is halted with that: nothing
+// is decided or made again under it (MACE safety boundaries 8.3).
 func (a *Containment) triage(ctx context.Context, c *core.PendingOrder) error {
-	if !slices.Contains(TriageStates(), c.Detail) {
+	state, names := a.affected(c.Detail, "")
+	if !slices.Contains(TriageStates(), state) {
 		return interlock.Errorf(interlock.CodeInvalid, "detail", "is one of %s", strings.Join(TriageStates(), ", "))
+	}
+	if len(names) > 0 && state != TriageConfirmed {
+		return interlock.Errorf(interlock.CodeInvalid, "detail", "only what a confirmed report touches is held")
 	}
 	entry, found, err := a.Config.Store.Entry(ctx, c.Subject)
 	if err != nil {
@@ -107,10 +137,10 @@ func (a *Containment) triage(ctx context.Context, c *core.PendingOrder) error {
 	if err != nil {
 		return err
 	}
-	record := auditlog.TriageRecord{Report: c.Subject, State: c.Detail, Title: about.Title, Severity: about.Severity,
+	record := auditlog.TriageRecord{Report: c.Subject, State: state, Title: about.Title, Severity: about.Severity,
 		Order: a.OrderKept(c.Order)}
 	kinds := []interlock.EventType{interlock.EventTriage}
-	if c.Detail == TriageConfirmed {
+	if state == TriageConfirmed {
 		kinds = append(kinds, interlock.EventIncident)
 	}
 	for _, kind := range kinds {
@@ -118,7 +148,35 @@ func (a *Containment) triage(ctx context.Context, c *core.PendingOrder) error {
 			return err
 		}
 	}
+	_, names = a.affected(c.Detail, about.Severity)
+	for _, name := range names {
+		if err := a.haltBy(c, name); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// haltBy holds what an operator says an incident touches. What is held already stays as it is.
+func (a *Containment) haltBy(c *core.PendingOrder, name string) error {
+	scope, about, ok := ledger.HoldOf(name)
+	if !ok || len(name) > 200 {
+		return interlock.Errorf(interlock.CodeInvalid, "detail",
+			"%.40q is no name of what can be held, such as ruleset:sha256:..., manifest:sha256:... or event:ID", name)
+	}
+	if _, stands := c.Standing.Others[ledger.Hold][name]; stands {
+		return nil
+	}
+	kept := a.OrderKept(c.Order)
+	h := ledger.HoldBody{Scope: scope, Key: about, Cause: interlock.EventIncident, Why: kept.Reason,
+		Since: c.Now.Truncate(time.Microsecond), Order: c.ID}
+	c.Change.Writes = append(c.Change.Writes, h.Row())
+	if err := a.Append(&c.Change, interlock.EventHalt, interlock.Requester{Agent: c.Operator}, "operator",
+		auditlog.HoldRecord{Name: name, Cause: h.Cause, Why: h.Why, Order: &kept}); err != nil {
+		return err
+	}
+	return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "hold",
+		"nothing is decided or made again under "+name+", by order of "+c.Operator+"; `interlock hold list` says more")
 }
 
 // What one reporter may hand in within an hour, and how many reporters are remembered, in one process. It keeps an agent from calling

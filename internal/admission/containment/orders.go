@@ -10,7 +10,7 @@ func (a *Containment) ContainmentOrders() map[interlock.Verb]core.OrderHandler {
 	return map[interlock.Verb]core.OrderHandler{
 		interlock.VerbHold:         {Reads: readHold, Find: findHoldable, Do: a.reportIncident},
 		interlock.VerbClearHold:    {Reads: readHold, Find: findHold, Do: a.clearHold},
-		interlock.VerbTriage:       {Do: a.triage},
+		interlock.VerbTriage:       {Reads: a.readTriage, Do: a.triage},
 		interlock.VerbKill:         {Reads: readKill, Find: a.findKill, Do: a.orderKill},
 		interlock.VerbReleaseKill:  {Reads: readKill, Find: a.findKill, Do: a.releaseKill, Last: a.killReleased},
 		interlock.VerbTightenPhase: {Reads: readMoved, Find: findActor, Do: a.tightenPhase},

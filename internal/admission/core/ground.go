@@ -52,7 +52,7 @@ func (a *Core) GroundOf(ctx context.Context, load LoadRows, r interlock.Requeste
 	var operators Names
 	g.Reads = append(append(g.Reads, Key(ledger.Agent, r.Agent), Under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)),
 		Under(ledger.Challenge, ledger.Of(r.Agent))), more...)
-	g.Reads = append(append(append(g.Reads, a.holdable()...), a.overRefs(r)...), a.RunRefs(r)...)
+	g.Reads = append(append(append(g.Reads, a.Holdable()...), a.overRefs(r)...), a.RunRefs(r)...)
 	g.Reads = append(g.Reads, a.contextRefs(r.Agent, r.Run)...)
 	if err := a.Extend(ctx, load, &g, &operators, g.Reads); err != nil {
 		return g, err

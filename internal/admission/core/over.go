@@ -23,14 +23,26 @@ func Changes(impacts []interlock.Impact) bool {
 	return false
 }
 
-// holdable names the holds that would keep this process from deciding: those on the ruleset and on the snapshots in force.
-func (a *Core) holdable() []ledger.Ref {
+// Holdable names the holds that would keep this process from deciding: those on the ruleset and on the snapshots in force.
+func (a *Core) Holdable() []ledger.Ref {
 	now := a.Active.Load()
 	refs := []ledger.Ref{KillRef(), Key(ledger.Hold, ledger.HoldName(ledger.HoldRuleset, string(now.Rules.Digest())))}
 	if now.Manifest != "" {
 		refs = append(refs, Key(ledger.Hold, ledger.HoldName(ledger.HoldManifest, string(now.Manifest))))
 	}
 	return refs
+}
+
+// Halted refuses to begin a job while a hold is on what it would be decided under (MACE safety boundaries 8.3). standing knows what
+// Holdable names.
+func Halted(standing ledger.Standing) error {
+	for _, h := range standing.Holds() {
+		if h.Scope == ledger.HoldRuleset || h.Scope == ledger.HoldManifest {
+			return interlock.Errorf(interlock.CodeUnavailable, "", "%s: no job begins until the council, or an admin where none sits, clears "+
+				"the hold %s", h.Cause, h.Name())
+		}
+	}
+	return nil
 }
 
 // KillRef is the row.

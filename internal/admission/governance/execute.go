@@ -214,7 +214,8 @@ func governed(c *core.PendingOrder) (action interlock.GovernedAction, is bool, e
 }
 
 // ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where the council governs,
-// without a request that it approved; with one, that is used up in the same change. So it is with who governs, once a council sits.
+// without a request that it approved; with one, that is used up in the same change. So it is with who governs, once a council sits,
+// and with ending a halt wherever one sits (MACE safety boundaries 8.3).
 func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error {
 	action, is, err := governed(c)
 	if err != nil || !is {
@@ -232,7 +233,7 @@ func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error 
 				"rules and settings are frozen by an emergency override; the council clears %s (%s)", frozen, quorum.ActClearHalt))
 		}
 	}
-	if !a.Council().Governs {
+	if !a.Council().Governs && (action.Type != quorum.ActClearHalt || !a.sits(&c.Standing)) {
 		return nil
 	}
 	digest, err := quorum.ActionDigest(action)

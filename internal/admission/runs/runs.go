@@ -177,6 +177,7 @@ func (a *Runs) runID(by interlock.Requester, q interlock.RunRequest) (string, er
 func (a *Runs) groundOfRun(ctx context.Context, load core.LoadRows, r *registering) error {
 	refs := []ledger.Ref{core.Key(ledger.Agent, r.by.Agent), core.Under(ledger.Run, ledger.RunNamed(r.id)),
 		core.Key(ledger.RunCount, ledger.AgentTally(r.to))}
+	refs = append(refs, a.Holdable()...)
 	if r.to != r.by.Agent {
 		refs = append(refs, core.Key(ledger.Agent, r.to), core.Key(ledger.Alive, r.to),
 			core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.to)))
@@ -224,6 +225,9 @@ func (r *registering) run(standing ledger.Standing) (interlock.Run, error) {
 		if err := core.InOffice(interlock.Requester{Agent: who}, standing, r.now); err != nil {
 			return interlock.Run{}, err
 		}
+	}
+	if err := core.Halted(standing); err != nil {
+		return interlock.Run{}, err
 	}
 	run := interlock.Run{ID: r.id, Agent: r.to, Principal: core.Owned(r.by, standing).Principal, Orchestration: r.id, Task: r.q.Task,
 		Tools: r.q.Tools, Output: r.q.Output, Key: r.q.Key, Created: r.now, Status: interlock.RunOpen}
