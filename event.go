@@ -82,7 +82,8 @@ const (
 	EventActionStatus   EventType = "ACTION_REQUEST_STATUS"    // a request goes from one status to another (MACE)
 	EventExecuted       EventType = "executed_event"           // what was approved was carried out (MACE)
 	EventOverride       EventType = "EMERGENCY_OVERRIDE"       // a superadmin and an admin tighten at once (MACE)
-	EventReview         EventType = "EMERGENCY_REVIEW"         // the council's review of that: pending, ratified or rejected (MACE)
+	EventSafetyOverride EventType = "SAFETY_OVERRIDE"          // the council, or these two, set one rule aside for one job (MACE)
+	EventReview         EventType = "EMERGENCY_REVIEW"         // the council's review of either: pending, ratified or rejected (MACE)
 	EventReviewOverdue  EventType = "EMERGENCY_REVIEW_OVERDUE" // nobody has looked at it in time (MACE)
 	EventPause          EventType = "SYSTEM_PAUSE"             // no agent may begin anything (MACE)
 	EventResume         EventType = "SYSTEM_RESUME"            // an admin's order ends that (MACE)
@@ -129,7 +130,8 @@ func EventTypes() []EventType {
 		EventSession, EventRunRegistered, EventRunEnded, EventRunBound, EventCheckpoint, EventRunPaused, EventRunChanged,
 		EventMessage, EventTurn, EventPlan, EventCommitment, EventDryRun, EventAccess, EventArchive, EventShadow, EventPromotion, EventInstalled,
 		EventReplayRequest, EventReplayResult, EventRedteam, EventReport, EventTriage,
-		EventActionRequest, EventVote, EventActionStatus, EventExecuted, EventOverride, EventReview, EventReviewOverdue,
+		EventActionRequest, EventVote, EventActionStatus, EventExecuted, EventOverride, EventSafetyOverride, EventReview,
+		EventReviewOverdue,
 		EventPause, EventResume,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
 		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit,

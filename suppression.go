@@ -11,6 +11,7 @@ type Suppression struct {
 	Path     string    `json:"path,omitempty"`    // what the finding is about lies in this directory; anywhere, if empty
 	Command  string    `json:"command,omitempty"` // glob that each executed text meets as a whole; any, if empty
 	Denials  bool      `json:"denials,omitempty"` // silences denials of the rule too, which takes an admin
+	Run      string    `json:"run,omitempty"`     // in this run of the agent alone; only an override says so
 	Reason   string    `json:"reason"`
 	Operator string    `json:"operator"` // who gave the order
 	Created  time.Time `json:"created"`
@@ -21,6 +22,9 @@ type Suppression struct {
 	Statement string `json:"statement,omitempty"` // what was signed
 	Signature string `json:"signature,omitempty"`
 	Weak      string `json:"weak,omitempty"` // see [Approval]
+
+	// the request that people have approved together and that gives the order, in place of one operator's signature (MACE 11)
+	Override *ActionRequest `json:"override,omitempty"`
 }
 
 // Order is what a suppression has in common with every other order. Its terms are the rest.

@@ -233,6 +233,9 @@ func TestOverdueReview(t *testing.T) {
 	if kinds := h.since(before); !slices.Contains(kinds, interlock.EventReviewOverdue) {
 		t.Errorf("nothing says that it is late: %v", kinds)
 	}
+	if !slices.ContainsFunc(h.alerts, func(s string) bool { return strings.HasPrefix(s, "emergency-review-overdue: ") }) {
+		t.Errorf("nobody was told: %q", h.alerts)
+	}
 	if got := h.actionNow(review.ID); got.Status != interlock.ActionExpired || !got.Overdue {
 		t.Errorf("the review is %s, overdue %t", got.Status, got.Overdue)
 	}

@@ -104,7 +104,7 @@ func governs(kind interlock.EventType) bool {
 		interlock.EventRedteam, interlock.EventReport, interlock.EventTriage,
 		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult,
 		interlock.EventActionRequest, interlock.EventVote, interlock.EventActionStatus, interlock.EventExecuted, interlock.EventOverride,
-		interlock.EventReview, interlock.EventReviewOverdue, interlock.EventPause, interlock.EventResume:
+		interlock.EventSafetyOverride, interlock.EventReview, interlock.EventReviewOverdue, interlock.EventPause, interlock.EventResume:
 		return true
 	default:
 		return false

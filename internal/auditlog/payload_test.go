@@ -49,3 +49,14 @@ func TestEveryByteOfAText(t *testing.T) {
 		}
 	}
 }
+
+// TestWithheld: what nobody has listed is not told, however deep it lies, and nothing below it.
+func TestWithheld(t *testing.T) {
+	for payload, want := range map[string]string{`{}`: ``, `{"reason":"x"}`: ``, `{"arguments":{"id":"x"}}`: ``, `{"order":{"detail":"x"}}`: ``,
+		`{"findings":[{"reason":"x"},{"rule":"r","reason":"x"}],"class":3}`: `{"class":3,"findings":[{"rule":"r"}]}`,
+		`{"held":["a","b"],"why":"x"}`:                                      `{"held":["a","b"]}`, `[`: ``} {
+		if got := string(withheld([]byte(payload), true)); got != want {
+			t.Errorf("%s: %s, want %s", payload, got, want)
+		}
+	}
+}

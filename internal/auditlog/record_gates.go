@@ -92,8 +92,10 @@ type ActionRecord struct {
 	Outstanding int                      `json:"outstanding"`
 
 	Overrides string            `json:"override_id,omitempty"` // the override that a review is of
-	Signers   []interlock.Order `json:"signers,omitempty"`     // of an emergency override, each with its own signature
+	Signers   []interlock.Order `json:"signers,omitempty"`     // of an override, each with its own signature
 	Order     *interlock.Order  `json:"order,omitempty"`       // redacted
+
+	Sets *interlock.Suppression `json:"suppression,omitempty"` // of a safety override: what it sets aside, where and until when
 }
 
 func (r ActionRecord) Payload() (json.RawMessage, error) { return payload("an action request", &r) }

@@ -42,7 +42,7 @@ func (t *telling) control(kind interlock.EventType) bool {
 	case interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd:
 		t.rollback(kind)
 	case interlock.EventActionRequest, interlock.EventVote, interlock.EventActionStatus, interlock.EventExecuted, interlock.EventOverride,
-		interlock.EventReview, interlock.EventReviewOverdue:
+		interlock.EventSafetyOverride, interlock.EventReview, interlock.EventReviewOverdue:
 		t.say(t.text("request_id"))
 		t.add("action", "type", "target")
 		t.say(t.text("vote"))

@@ -182,6 +182,8 @@ func TestTelling(t *testing.T) {
 			"act_1 · code_upload · agent:claude · executing to executed"}},
 		interlock.EventOverride: {{auditlog.ActionRecord{Request: "act_1", Action: upload, Why: "a leak"},
 			"act_1 · code_upload · agent:claude · a leak"}},
+		interlock.EventSafetyOverride: {{auditlog.ActionRecord{Request: "act_1", Action: upload, Why: "the release waits"},
+			"act_1 · code_upload · agent:claude · the release waits"}},
 		interlock.EventReview: {{auditlog.ActionRecord{Request: "act_2", Action: upload, Why: "ratified"},
 			"act_2 · code_upload · agent:claude · ratified"}},
 		interlock.EventReviewOverdue: {{auditlog.ActionRecord{Request: "act_2", Action: upload, Why: "late"},

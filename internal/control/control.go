@@ -1,6 +1,7 @@
 // Package control is the door for what watches agents from outside, such as a fraud desk, a monitoring system or a big red button:
 // it stops everything. It has a listener and a credential of its own, so that it answers while the doors of agents are busy, and
-// no agent has what opens it. What comes in here only ever tightens; whatever lets things go on is a person's signed order.
+// no agent has what opens it. By that credential things only ever tighten; whatever lets things go on is a person's signed order, which
+// may come in here as well.
 //
 // Open control.go.
 package control
@@ -51,10 +52,12 @@ type Observers interface {
 	Observer(ctx context.Context, token string) (interlock.AgentRecord, error)
 }
 
-// Config configures the door. Every field is required but Names and Watch.
+// Config configures the door. Every field is required but Orders, Log, Names and Watch.
 type Config struct {
 	Backend Backend
 	Token   string         // the credential that stops everything
+	Orders  Orders         // what people have signed is carried out by
+	Log     Log            // which events are read of
 	Watch   Observers      // whose tokens tell what they see
 	Names   hostname.Names // under which it answers, beside those of the loopback interface
 	Logger  *slog.Logger
@@ -96,7 +99,8 @@ func Handler(c Config) http.Handler {
 	mux.HandleFunc("POST /v1/kill", d.kill)
 	mux.HandleFunc("GET /v1/kill", d.state)
 	mux.HandleFunc("POST /v1/signals", d.signal)
-	return d.only(mux)
+	d.govern(mux)
+	return d.only(asJSON(mux))
 }
 
 type door struct {

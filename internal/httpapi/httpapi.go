@@ -244,7 +244,7 @@ func (s *Server) handler(d door) http.Handler {
 		x := &exchange{server: s, door: d, w: w, r: r, body: s.pace(w, r), start: s.config.Now()}
 		x.askedBy()
 		defer x.body.leave()
-		if d == network && s.config.Pages != nil && s.routeOf(r.URL.Path) == routeUnknown {
+		if d == network && s.config.Pages != nil && s.routeOf(r.URL.Path) == routeUnknown && !wantsJSON(r) {
 			s.config.Pages.ServeHTTP(w, x.body.in(r))
 			return
 		}
@@ -294,13 +294,14 @@ const (
 	routePlans
 	routeReport
 	routeActionRequest
+	routeOneEvent
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
 	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans",
-	"safety_report", "actionrequest"}
+	"safety_report", "actionrequest", "one_event"}
 
 // An endpoint is how a route is served.
 type endpoint struct {
@@ -342,6 +343,7 @@ func endpoints() [len(routeNames)]endpoint {
 		routePlans:         {path: "/v1/plans", method: http.MethodPost, serve: (*exchange).runs},
 		routeReport:        {path: "/safety/report", method: http.MethodPost, serve: (*exchange).report},
 		routeActionRequest: {path: "/v1/actionrequest/create", method: http.MethodPost, serve: (*exchange).actionRequest},
+		routeOneEvent:      {serve: (*exchange).oneEvent},
 	}
 }
 
@@ -371,6 +373,12 @@ func (s *Server) routeOf(path string) route {
 	}
 	if _, of := messagePath(path); of != routeUnknown {
 		return of
+	}
+	if _, is := eventPath(path); is {
+		return routeOneEvent
+	}
+	if path == "/actionrequest/create" { // as MACE's companions spell it
+		return routeActionRequest
 	}
 	if governs(path) {
 		return routeGovernance

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,25 @@ func operations() []operation {
 		interlock.Answer
 		carriedBody
 	}
+	type oneEvent struct {
+		Actor     string            `json:"actor_id"`
+		Content   string            `json:"content_hash"` // of the whole payload
+		ID        string            `json:"event_id"`
+		Type      string            `json:"event_type"`
+		Seed      string            `json:"job_seed"`
+		Key       string            `json:"key_id,omitempty"`
+		Payload   json.RawMessage   `json:"payload"` // who, what kind of thing, when and what came of it; and "redacted": true
+		Previous  string            `json:"prev_hash"`
+		Role      string            `json:"role"`
+		Schema    string            `json:"schema"`
+		Sequence  int64             `json:"sequence_index"`
+		Algorithm string            `json:"sig_alg,omitempty"`
+		Signature string            `json:"signature,omitempty"`
+		Snapshots map[string]string `json:"snapshot_ids"`
+		Trace     string            `json:"trace_id"`
+		Recorded  string            `json:"ts_recorded"`
+		Seeded    string            `json:"ts_seeded"`
+	}
 	return []operation{
 		{path: "/v1/decide", method: "post", id: "decide", body: typeOf[decideBody](), answer: typeOf[answer](),
 			also: []int{429, 503}, about: "Decide and record one action. Act only if answer is allow; everything else is a no."},
@@ -93,6 +113,8 @@ func operations() []operation {
 			about: "Say that this agent is there, so that work may be given to it."},
 		{path: "/safety/report", method: "post", id: "reportSafety", body: typeOf[safetyReportBody](), answer: typeOf[safetyReportAnswer](),
 			also: []int{429}, about: "Report what is wrong: title, text, and as needed severity and from. It is recorded, and permits nothing."},
+		{path: "/safety/events/{id}", method: "get", id: "readEvent", answer: typeOf[oneEvent](), also: []int{404, 410},
+			about: "Read one event without what was wanted and written, an agent one of its own; /governance/events/{id} and /audit/event/{id} too."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
 			Heard bool `json:"heard"`
 		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
@@ -224,7 +246,9 @@ func (d *apiDocument) check(request, response string) (id, problem string) {
 	if err != nil {
 		return "", err.Error()
 	}
+	eventIDs := regexp.MustCompile(`[0-9a-f]{64}`)
 	for _, o := range operations() {
+		target.Path = eventIDs.ReplaceAllString(target.Path, "{id}")
 		if o.path != messageIDs().ReplaceAllString(runIDs().ReplaceAllString(requestIDs().ReplaceAllString(target.Path, "{id}"),
 			"{id}"),
 			"{id}") || strings.ToLower(words[0]) != o.method {

@@ -3,10 +3,13 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"interlock"
 	"interlock/internal/admission/containment"
+	"interlock/internal/auditlog"
 	"interlock/internal/strictjson"
 )
 
@@ -52,4 +55,50 @@ func (x *exchange) report() {
 		return
 	}
 	x.answer(http.StatusOK, typeJSON, append(text, '\n'))
+}
+
+// eventPath finds the event that a path is about, as MACE and its companions spell such paths.
+func eventPath(path string) (id string, is bool) {
+	for _, prefix := range []string{"/safety/events/", "/governance/events/", "/audit/event/"} {
+		if id, is = strings.CutPrefix(path, prefix); is && id != "" && !strings.Contains(id, "/") {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// oneEvent answers an event without what an agent wanted or people wrote, to an agent one of its own (MACE 12). Whole, it is read by an
+// admin's signed order at the control door.
+func (x *exchange) oneEvent() {
+	if x.token && x.server.config.LogForPeople {
+		x.fail(interlock.Errorf(interlock.CodeUnauthorized, "", "under this profile the log is for people: agents read nothing of it"))
+		return
+	}
+	id, _ := eventPath(x.r.URL.Path)
+	entry, err := x.entry(map[string]string{"event_id": id})
+	if err == nil && auditlog.Released(&entry) {
+		err = interlock.Errorf(interlock.CodeExpired, "", "what this entry says is in an archive")
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	text, err := auditlog.Redacted(entry.Body)
+	if err != nil {
+		x.fail(fmt.Errorf("redacting an event: %w", err))
+		return
+	}
+	x.answer(http.StatusOK, typeJSON, append(text, '\n'))
+}
+
+// wantsJSON reports whether who asks for a path that is not known is a program: no page of the console is there, or it says so.
+func wantsJSON(r *http.Request) bool {
+	for _, prefix := range []string{"/v1/", "/safety/", "/governance/", "/superadmin/", "/actionrequest/", "/module/", "/audit/event/",
+		"/admin/", "/apt/", "/pii/", "/dsr/", "/replay/", "/access/v1/", "/otlp/", "/.well-known/"} {
+		if strings.HasPrefix(r.URL.Path, prefix) {
+			return true
+		}
+	}
+	accepts := strings.Join(r.Header["Accept"], ",")
+	return strings.Contains(accepts, "application/json") && !strings.Contains(accepts, "text/html")
 }

@@ -35,6 +35,9 @@ type suppressionTerms struct {
 	Path    string `json:"path,omitempty"`
 	Command string `json:"command,omitempty"`
 	Denials bool   `json:"denials,omitempty"`
+
+	Run      string                   `json:"run,omitempty"`
+	Override *interlock.ActionRequest `json:"override,omitempty"`
 }
 
 // Ordered is the mark of the orders with one verb that stand.
@@ -48,7 +51,7 @@ func writeOrder(value any) (body orderBody, err error) {
 		body = orderBody{Order: v.Order(), Left: v.Left, Ended: v.Ended}
 		terms = grantTerms{v.Principal, v.Ruleset, v.Kind, v.Tool, v.Rules, v.Conditions, v.Scope, v.Range, v.Times}
 	case interlock.Suppression:
-		body, terms = orderBody{Order: v.Order()}, suppressionTerms{v.Agent, v.Path, v.Command, v.Denials}
+		body, terms = orderBody{Order: v.Order()}, suppressionTerms{v.Agent, v.Path, v.Command, v.Denials, v.Run, v.Override}
 	default:
 		return body, interlock.Errorf(interlock.CodeInvalid, "change", "a %T is no order that stands", value)
 	}
@@ -77,7 +80,7 @@ func readOrder(body []byte) (any, error) {
 		t, err := decode[suppressionTerms](o.Terms)
 		return interlock.Suppression{ID: o.ID, Rule: o.Subject, Agent: t.Agent, Path: t.Path, Command: t.Command,
 			Denials: t.Denials, Reason: o.Reason, Operator: o.Operator, Created: o.At, Expires: o.Expires, Method: o.Method,
-			Key: o.Key, Statement: o.Statement, Signature: o.Signature}, err
+			Key: o.Key, Statement: o.Statement, Signature: o.Signature, Run: t.Run, Override: t.Override}, err
 	}
 	return nil, interlock.Errorf(interlock.CodeUnavailable, "store", "no order that stands has the verb %.40q", o.Verb)
 }

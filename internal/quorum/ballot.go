@@ -49,11 +49,11 @@ type Question struct {
 	Opened    time.Time
 }
 
-// OfAction is the question that a request for a governed action puts. Two people are enough to tighten in an emergency, and one of
-// them may be who asks for it.
+// OfAction is the question that a request for a governed action puts. Of a superadmin and an admin one may be who asks for it; for an
+// agent that asks for more freedom its owner does not sign.
 func OfAction(r interlock.ActionRequest) Question {
 	q := Question{ID: r.ID, Action: r.Digest, Display: r.Display, Requester: r.Requester, Opened: r.Created}
-	if r.Ballot.Approval == interlock.ApprovalDual {
+	if r.Ballot.Approval == interlock.ApprovalDual && (r.Class == 4 || r.Origin == "operator") {
 		q.Requester = interlock.Requester{}
 	}
 	return q

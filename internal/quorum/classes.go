@@ -28,6 +28,7 @@ const (
 	ActPolicy          = "governance_policy"
 	ActRoster          = "council_roster"
 	ActRegister        = "module_register"
+	ActOverride        = "safety_override"
 )
 
 // Classes lists the governed actions that are known by name. One that is not listed is high risk.
@@ -55,7 +56,7 @@ func Classes() []Class {
 		{"trust_bulk_override", 3, high, "override the trust of many modules"},
 		{interlock.ActService, 3, high, "enable a feature that sends user data to an external service"},
 		{"dsr_delete", 3, high, "delete a person's data for good"},
-		{"safety_override", 3, high, "set one safety rule aside for one job"},
+		{ActOverride, 3, high, "set one safety rule aside for one job"},
 		{ActClearHalt, 3, high, "clear what was halted"},
 		{ActReview, 3, high, "review an emergency override"},
 
@@ -83,11 +84,12 @@ var approvalSpellings = map[string]string{
 }
 
 // ApprovalFor is what a request for an action takes that may itself say so, in either spelling. It may ask for the council where less
-// would do, and never for less than the table says.
+// would do, and never for less than the table says. A safety rule is set aside by the council or by a superadmin with an admin (MACE 11).
 func ApprovalFor(c Class, asked string) (string, error) {
 	asked = cmp.Or(approvalSpellings[strings.ToLower(asked)], strings.ToLower(asked), c.Approval)
 	switch {
-	case asked == c.Approval, asked == interlock.ApprovalCouncil && c.Class < 3, asked == interlock.ApprovalNotify && c.Class == 1:
+	case asked == c.Approval, asked == interlock.ApprovalCouncil && c.Class < 3, asked == interlock.ApprovalNotify && c.Class == 1,
+		asked == interlock.ApprovalDual && c.Type == ActOverride:
 		return asked, nil
 	case asked != interlock.ApprovalAdmin && asked != interlock.ApprovalNotify && asked != interlock.ApprovalCouncil &&
 		asked != interlock.ApprovalDual:

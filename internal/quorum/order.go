@@ -186,6 +186,9 @@ func (g Given) what() string {
 // is given and each time it is used. That an order is carried out at most once is not for here to see.
 func (g Given) Counts(operators map[string]interlock.OperatorRecord, agents map[string]interlock.AgentRecord, verify Verifier,
 	now time.Time) error {
+	if s, silences := g.Terms.(interlock.Suppression); silences && s.Override != nil {
+		return countsTogether(s, operators, agents, verify, now)
+	}
 	if err := g.bounds(now); err != nil {
 		return err
 	}

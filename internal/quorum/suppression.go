@@ -54,6 +54,8 @@ func checkScope(s interlock.Suppression) error {
 	switch {
 	case s.ID == "" || s.Rule == "":
 		return refuse(interlock.CodeInvalid, "rule", "name the rule to suppress")
+	case s.Run != "":
+		return refuse(interlock.CodeInvalid, "run", "a rule is set aside for one job by a request of type safety_override")
 	case s.Agent == "" && s.Path == "" && s.Command == "":
 		return refuse(interlock.CodeInvalid, "scope", "name an agent, a path or a command; no rule is suppressed everywhere")
 	case strings.TrimSpace(s.Reason) == "":

@@ -314,7 +314,7 @@ func TestEveryClass(t *testing.T) {
 		says, want string
 	}{{low, "", "admin_single"}, {low, "single-admin", "admin_single"}, {low, "council-quorum", "council_quorum"},
 		{high, "council-quorum", "council_quorum"}, {high, "council_quorum", "council_quorum"}, {high, "admin_single", ""},
-		{high, "superadmin_dual", ""}, {low, "everybody", ""}} {
+		{high, "superadmin_dual", ""}, {quorum.ClassOf(quorum.ActOverride), "superadmin-dual", "superadmin_dual"}, {low, "everybody", ""}} {
 		if got, err := quorum.ApprovalFor(c.class, c.says); got != c.want || err == nil != (c.want != "") {
 			t.Errorf("%s as %q: %q, %v", c.class.Type, c.says, got, err)
 		}

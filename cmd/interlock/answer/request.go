@@ -105,8 +105,9 @@ type requestCreate struct {
 	Params   string   `help:"What exactly, or its digest." placeholder:"TEXT"`
 	Because  string   `required:"" help:"Why, for who votes." placeholder:"TEXT"`
 	Evidence []string `help:"Ids of events that show why." placeholder:"EVENT"`
-	Approval string   `help:"Take more than the action's class does: admin_single, admin_notify_council or council_quorum." placeholder:"TYPE"`
+	Approval string   `help:"Take more than the action's class does: admin_single, admin_notify_council or council_quorum; or superadmin_dual for safety_override." placeholder:"TYPE"`
 	JSON     bool     `name:"json" help:"Print JSON."`
+	Signed   bool     `help:"Print the signed order, for the control door, and ask for nothing."`
 }
 
 // Help is what `interlock request create --help` adds.
@@ -120,7 +121,7 @@ func (c *requestCreate) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return give(p, c.OrderFlags, interlock.VerbRequest, c.Type, detail, c.Because, func(r interlock.ActionRequest, event string) error {
+	return give(p, c.OrderFlags, c.Signed, interlock.VerbRequest, c.Type, detail, c.Because, func(r interlock.ActionRequest, event string) error {
 		if c.JSON {
 			return cli.WriteLine(p.Stdout, r)
 		}
@@ -130,14 +131,21 @@ func (c *requestCreate) Run(p *cli.Program) error {
 	})
 }
 
-// give has an order about a request carried out.
-func give(p *cli.Program, who cli.OrderFlags, verb interlock.Verb, subject, detail, reason string,
+// give has an order about a request carried out, or prints it as signed.
+func give(p *cli.Program, who cli.OrderFlags, signed bool, verb interlock.Verb, subject, detail, reason string,
 	then func(r interlock.ActionRequest, event string) error) error {
 	backend, err := p.Open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
+	if signed {
+		given, err := cli.NewOrder(verb, subject, detail, reason, interlock.Requester{})
+		if err != nil {
+			return err
+		}
+		return p.Signed(backend, who, given)
+	}
 	_, done, err := p.OrderNew(backend, who, verb, subject, detail, reason)
 	if err != nil {
 		return err
@@ -152,6 +160,7 @@ type requestVote struct {
 	Reject  bool   `help:"Vote to reject, and say why." xor:"vote" required:""`
 	Abstain bool   `help:"Vote neither; it does not count towards the quorum." xor:"vote" required:""`
 	Reason  string `help:"Why, for the record. A vote to reject needs it." placeholder:"TEXT"`
+	Signed  bool   `help:"Print the signed vote, for the control door, and don't vote."`
 }
 
 // Help is what `interlock request vote --help` adds.
@@ -184,6 +193,9 @@ func (c *requestVote) Run(p *cli.Program) error {
 	given, err := cli.NewOrder(interlock.VerbVote, c.ID, detail, c.Reason, about)
 	if err != nil {
 		return err
+	}
+	if c.Signed {
+		return p.Signed(backend, c.OrderFlags, given)
 	}
 	given, done, err := p.Order(backend, c.OrderFlags, given)
 	if err != nil {
@@ -223,7 +235,7 @@ type requestWithdraw struct {
 
 // Run takes a request back.
 func (c *requestWithdraw) Run(p *cli.Program) error {
-	return give(p, c.OrderFlags, interlock.VerbWithdraw, c.ID, "", c.Reason, func(r interlock.ActionRequest, event string) error {
+	return give(p, c.OrderFlags, false, interlock.VerbWithdraw, c.ID, "", c.Reason, func(r interlock.ActionRequest, event string) error {
 		_, err := fmt.Fprintf(p.Stdout, "%s is %s, recorded as event %s\n", r.ID, r.Status, event)
 		return err
 	})
@@ -235,6 +247,7 @@ type requestExecute struct {
 	Executed bool   `help:"It was carried out." xor:"how"`
 	Failed   bool   `help:"It was begun and failed." xor:"how"`
 	Reason   string `help:"What happened, for the record." placeholder:"TEXT"`
+	Signed   bool   `help:"Print the signed order, for the control door, and begin nothing."`
 }
 
 // Help is what `interlock request execute --help` adds.
@@ -253,7 +266,7 @@ func (c *requestExecute) Run(p *cli.Program) error {
 	case c.Failed:
 		how = interlock.ActionFailed
 	}
-	return give(p, c.OrderFlags, interlock.VerbExecute, c.ID, string(how), c.Reason, func(r interlock.ActionRequest, event string) error {
+	return give(p, c.OrderFlags, c.Signed, interlock.VerbExecute, c.ID, string(how), c.Reason, func(r interlock.ActionRequest, event string) error {
 		if r.Status == interlock.ActionInvalidated || r.Status == interlock.ActionFailed && how != interlock.ActionFailed {
 			return interlock.Errorf(interlock.CodeConflict, "request", "%s is %s: %s (event %s)", r.ID, r.Status, r.Why, event)
 		}

@@ -25,6 +25,7 @@ import (
 type AuditCommand struct {
 	List       auditListCommand       `cmd:"" help:"List the newest events, newest first."`
 	Show       auditShowCommand       `cmd:"" help:"Show one event; into a file or a pipe byte for byte."`
+	Access     auditAccessCommand     `cmd:"" help:"Read one event whole, by an order that is recorded."`
 	Verify     auditVerifyCommand     `cmd:"" help:"Read the whole log and prove it sound, or name the first entry that is not."`
 	Checkpoint auditCheckpointCommand `cmd:"" help:"Print the newest signed head; keep it elsewhere to find a cut log later."`
 	Prove      auditProveCommand      `cmd:"" help:"Print a receipt: the proof that one event is in the signed log."`

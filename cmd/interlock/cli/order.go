@@ -111,6 +111,15 @@ func (p *Program) Order(backend *embedded.Backend, who OrderFlags, given quorum.
 	return given, done, err
 }
 
+// Signed has an order signed and prints it, for who hands it in at the control door. Nothing is carried out.
+func (p *Program) Signed(backend *embedded.Backend, who OrderFlags, given quorum.Given) error {
+	given, err := p.Sign(backend, who, given)
+	if err != nil {
+		return err
+	}
+	return WriteLine(p.Stdout, given.Order)
+}
+
 // OrderNew makes an order about nobody's freedom, and has it signed and carried out.
 func (p *Program) OrderNew(backend *embedded.Backend, who OrderFlags, verb interlock.Verb, subject, detail, reason string) (
 	quorum.Given, core.Carried, error) {

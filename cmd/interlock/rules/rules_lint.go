@@ -382,7 +382,7 @@ func (c *rulesSuppressCommand) Run(p *cli.Program) error {
 // scopeOf says in words where an order holds.
 func scopeOf(s interlock.Suppression) string {
 	var parts []string
-	for _, part := range [][2]string{{"for agents ", s.Agent}, {"in ", s.Path}, {"for commands ", s.Command}} {
+	for _, part := range [][2]string{{"for agents ", s.Agent}, {"in ", s.Path}, {"for commands ", s.Command}, {"in the run ", s.Run}} {
 		if part[1] != "" {
 			parts = append(parts, part[0]+cli.Printable(part[1]))
 		}

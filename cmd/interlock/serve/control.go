@@ -53,7 +53,8 @@ func openControl(settings config.Config, backend *embedded.Backend, tokens *iden
 		return nil, interlock.Errorf(interlock.CodeUnavailable, "--control",
 			"%s can't be listened on; is it in use? Name another with --control", settings.Control)
 	}
-	return &controlDoor{listener, control.Config{Backend: backend.Admission, Token: token, Watch: tokens, Names: hostname.New(settings.Hosts...),
+	return &controlDoor{listener, control.Config{Backend: backend.Admission, Orders: backend.Admission,
+		Log: backend.Store, Token: token, Watch: tokens, Names: hostname.New(settings.Hosts...),
 		Logger: logger, Now: now}}, nil
 }
 

@@ -41,7 +41,9 @@ func (u Unproved) Unwrap() error { return u.error }
 func (a *Core) ProvenStanding(standing ledger.Standing, r interlock.Requester,
 	now time.Time) (_ ledger.Standing, invalid error) {
 	standing.Suppressions, invalid = counting(a, standing, standing.Suppressions, now,
-		func(s interlock.Suppression) (quorum.Given, bool) { return quorum.OfSuppression(s), s.InForce(now) })
+		func(s interlock.Suppression) (quorum.Given, bool) {
+			return quorum.OfSuppression(s), s.InForce(now) && (s.Override == nil || s.Agent == r.Agent)
+		})
 	var ungranted error
 	standing.Grants, ungranted = counting(a, standing, standing.Grants, now,
 		func(g interlock.Grant) (quorum.Given, bool) {
@@ -80,12 +82,16 @@ func counting[T any](a *Core, standing ledger.Standing, orders map[string]T, now
 func (a *Core) prove(given quorum.Given, standing ledger.Standing, now time.Time) (fresh bool, err error) {
 	proof := strings.Join([]string{credentials(standing.Operators[given.Operator]), given.Method, given.Key, given.Signature,
 		given.Statement}, "\x00")
+	keys, together := map[string]string{given.Signature: given.Key}, false
+	if s, silences := given.Terms.(interlock.Suppression); silences && s.Override != nil {
+		proof, together = votesOf(s, keys, standing), true
+	}
 	a.guard.Lock()
 	defer a.guard.Unlock()
 	checked, known := a.proofs[proof]
 	verify := a.Config.Verify
 	if known && checked == nil {
-		verify = func(interlock.OperatorRecord, string, string, string) (string, error) { return given.Key, nil }
+		verify = func(_ interlock.OperatorRecord, _, _, signature string) (string, error) { return keys[signature], nil }
 	} else if known {
 		return false, checked
 	}
@@ -94,10 +100,27 @@ func (a *Core) prove(given quorum.Given, standing ledger.Standing, now time.Time
 		a.proofs = map[string]error{}
 	}
 	var refusal *interlock.Error
-	if err == nil || errors.As(err, &refusal) && refusal.Field == "signature" {
+	if err == nil || errors.As(err, &refusal) && (refusal.Field == "signature" || together) {
 		a.proofs[proof] = err
 	}
 	return !known, err
+}
+
+// votesOf is all that an order which several people gave depends on: what was approved, and of each who voted what they signed and who
+// they are now. It notes with which key each signature was made.
+func votesOf(s interlock.Suppression, keys map[string]string, standing ledger.Standing) string {
+	parts := []string{"override", s.ID, s.Rule, s.Agent, s.Run, s.Operator, s.Created.String(), s.Expires.String(),
+		string(s.Override.Digest), s.Override.Action.Params, s.Override.Display, string(quorum.RosterHash(s.Override.Ballot.Roster)),
+		quorum.Takes(s.Override.Ballot), standing.Agents[s.Agent].Principal}
+	for _, e := range s.Override.Ballot.Roster {
+		o := standing.Operators[e.Name]
+		parts = append(parts, o.Role, o.Revoked.String(), credentials(o))
+	}
+	for _, v := range s.Override.Ballot.Votes {
+		keys[v.Signature] = v.Key
+		parts = append(parts, v.Operator, v.Detail, v.Reason, v.Method, v.Key, v.Signature, v.Statement)
+	}
+	return strings.Join(parts, "\x00")
 }
 
 // credentials names the keys an operator has now: a signature that was checked with one that is gone is checked again.

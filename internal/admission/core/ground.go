@@ -145,6 +145,13 @@ func wordOf(value any, to *Names) {
 	switch v := value.(type) {
 	case interlock.Suppression:
 		to.Add(v.Operator)
+		if v.Override != nil {
+			to.Add(v.Override.Requester.Agent)
+			to.Add(v.Override.Requester.Principal)
+			for _, e := range v.Override.Ballot.Roster {
+				to.Add(e.Name)
+			}
+		}
 	case interlock.Grant:
 		to.Add(v.Operator)
 	case interlock.ApprovalRequest:

@@ -67,8 +67,8 @@ func SuppressionsOf(standing ledger.Standing, r interlock.Requester, now time.Ti
 	}
 	var own []interlock.Suppression
 	for _, s := range standing.Suppressions {
-		if s.InForce(now) && quorum.Concerns(s, r.Agent, standing.Agents) {
-			s.Key, s.Statement, s.Signature, s.Weak = "", "", "", ""
+		if s.InForce(now) && quorum.Concerns(s, r.Agent, standing.Agents) && (s.Run == "" || s.Run == r.Run || s.Run == standing.RunOf(r)) {
+			s.Key, s.Statement, s.Signature, s.Weak, s.Override = "", "", "", "", nil
 			own = append(own, s)
 		}
 	}

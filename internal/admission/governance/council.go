@@ -53,6 +53,11 @@ func everybody() []ledger.Ref {
 	return []ledger.Ref{core.Under(ledger.Operator, ledger.All), core.Key(ledger.Setting, core.SettingManifest)}
 }
 
+// silent names that and the rules that are kept silent, one of which a request may set aside or take back.
+func silent() []ledger.Ref {
+	return append(everybody(), core.Under(ledger.Order, ledger.Ordered(interlock.VerbSuppress)))
+}
+
 // module names the state that a target is in. Nothing where it is no agent.
 func module(standing *ledger.Standing, target string) (interlock.Digest, error) {
 	name, is := strings.CutPrefix(target, string(ledger.HoldAgent)+":")
@@ -94,6 +99,9 @@ func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTe
 		if _, err := enrolled(standing, r.Action, by.Agent, r.Created); err != nil {
 			return r, err
 		}
+	}
+	if err := a.settable(r, now); err != nil {
+		return r, err
 	}
 	class := quorum.ClassOf(kind)
 	approval, err := quorum.ApprovalFor(class, terms.Approval)
@@ -157,12 +165,13 @@ func DisplayAction(r interlock.ActionRequest) string {
 	line("target", r.Action.Target)
 	line("params", r.Action.Params)
 	line("class", fmt.Sprint(r.Class))
-	line("takes", fmt.Sprintf("%s, quorum %d of %d", r.Ballot.Approval, r.Ballot.Quorum, len(r.Ballot.Roster)))
+	line("takes", quorum.Takes(r.Ballot))
 	line("asked by", r.Origin+" "+r.Requester.Agent)
 	line("because", r.Justification)
 	line("evidence", strings.Join(r.Evidence, " "))
 	line("ruleset", string(r.Ruleset))
 	line("votes until", r.Ballot.Closes.UTC().Format(time.RFC3339))
+	line("ends", quorum.Ends(r))
 	return b.String()
 }
 

@@ -29,7 +29,13 @@ func (a *Governance) override(ctx context.Context, c *core.PendingOrder, r *inte
 	if err := a.Append(&c.Change, interlock.EventOverride, inRequest(*r, c.Operator), "operator", record); err != nil {
 		return err
 	}
-	review, err := a.reviewOf(c, r)
+	return a.reviewed(c, r, "an emergency override", "emergency-override", r.Action.Type+" on "+r.Action.Target+
+		" by a superadmin and an admin")
+}
+
+// reviewed has the council look at an override afterwards, and tells people what was overridden.
+func (a *Governance) reviewed(c *core.PendingOrder, r *interlock.ActionRequest, of, alarm, says string) error {
+	review, err := a.reviewOf(c, r, of)
 	if err != nil {
 		return err
 	}
@@ -41,19 +47,20 @@ func (a *Governance) override(ctx context.Context, c *core.PendingOrder, r *inte
 	if err := a.Append(&c.Change, interlock.EventReview, inRequest(review, "interlock"), "system", pending); err != nil {
 		return err
 	}
-	return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "emergency-override",
-		r.Action.Type+" on "+r.Action.Target+" by a superadmin and an admin; the council reviews it: interlock request show "+review.ID)
+	return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, alarm,
+		says+"; the council reviews it: interlock request show "+review.ID)
 }
 
 // reviewOf is the request by which the council looks at an override. Where too few are in office nobody can vote on it, and it is late
 // in the end: what an override stops, stays stopped all the same.
-func (a *Governance) reviewOf(c *core.PendingOrder, r *interlock.ActionRequest) (interlock.ActionRequest, error) {
-	var signers []string
-	for _, v := range r.Ballot.Votes {
-		signers = append(signers, v.Operator)
+func (a *Governance) reviewOf(c *core.PendingOrder, r *interlock.ActionRequest, of string) (interlock.ActionRequest, error) {
+	var by []string
+	for _, v := range signers(r.Ballot) {
+		by = append(by, v.Operator)
 	}
-	review, err := a.ask(&c.Standing, quorum.ActReview, RequestTerms{Target: r.ID, Evidence: signers},
-		"mandatory review of an emergency override", interlock.Requester{Agent: "interlock", Principal: "interlock"}, "system", c.Now)
+	by = by[:min(len(by), maxNamed)]
+	review, err := a.ask(&c.Standing, quorum.ActReview, RequestTerms{Target: r.ID, Evidence: by},
+		"mandatory review of "+of, interlock.Requester{Agent: "interlock", Principal: "interlock"}, "system", c.Now)
 	var seated *interlock.Error
 	if err != nil && !(errors.As(err, &seated) && seated.Field == "roster") {
 		return review, err
@@ -87,7 +94,10 @@ func (a *Governance) endReview(change *ledger.Change, standing ledger.Standing, 
 
 // unreviewed records that a review has ended without the council standing by the override: it was rejected, or nobody looked at it in
 // time. What was stopped stays stopped; who signed an override that nobody has looked at gives no further one.
-func (a *Governance) unreviewed(change *ledger.Change, r *interlock.ActionRequest) error {
+func (a *Governance) unreviewed(change *ledger.Change, standing *ledger.Standing, r *interlock.ActionRequest) error {
+	if err := a.takeBack(change, standing, r); err != nil {
+		return err
+	}
 	record := actionRecord(*r)
 	record.Why, record.Overrides = "rejected", r.Review
 	if r.Status == interlock.ActionRejected {
@@ -98,7 +108,8 @@ func (a *Governance) unreviewed(change *ledger.Change, r *interlock.ActionReques
 		return err
 	}
 	return a.Raise(change, interlock.Requester{Agent: "interlock"}, "emergency-review-overdue",
-		"the emergency override "+r.Review+" was not reviewed in time; it stands, and who signed it gives no further one")
+		"the override "+r.Review+" was not reviewed in time; what it stopped stays stopped, what it set aside is not, and who signed it "+
+			"gives no further one")
 }
 
 // CountDue counts the votes on what nobody may vote on any more, and ends what is approved and was not carried out in time.
@@ -129,7 +140,7 @@ func (a *Governance) CountDue(ctx context.Context, now time.Time) (int, error) {
 }
 
 func (a *Governance) endDue(ctx context.Context, id string, now time.Time) (int, error) {
-	refs := append(everybody(), core.Key(ledger.ActionRequest, id))
+	refs := append(silent(), core.Key(ledger.ActionRequest, id))
 	_, err := a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		r, known := standing.Action(id)
@@ -142,7 +153,7 @@ func (a *Governance) endDue(ctx context.Context, id string, now time.Time) (int,
 			if count.Status == interlock.ActionPending {
 				count.Status = interlock.ActionExpired
 			}
-			err = a.decided(&change, &r, count, now, "interlock")
+			err = a.decided(&change, &standing, &r, count, now, "interlock")
 		case now.Before(r.Expires):
 			return change, core.ErrUnchanged
 		case r.Status == interlock.ActionApproved:

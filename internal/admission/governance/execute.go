@@ -140,6 +140,7 @@ func effects() map[string]func(*Governance, context.Context, *core.PendingOrder,
 		quorum.ActFreezeSnapshots: (*Governance).halt,
 		quorum.ActClearHalt:       (*Governance).clearHalt,
 		quorum.ActReview:          (*Governance).ratify,
+		quorum.ActOverride:        (*Governance).setAside,
 	}
 }
 

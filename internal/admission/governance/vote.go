@@ -15,7 +15,7 @@ import (
 )
 
 func readVoted(o interlock.Order) []ledger.Ref {
-	return append(everybody(), core.Key(ledger.ActionRequest, o.Subject), core.Key(ledger.Request, o.Subject),
+	return append(silent(), core.Key(ledger.ActionRequest, o.Subject), core.Key(ledger.Request, o.Subject),
 		core.Under(ledger.ActionRequest, ledger.ActionReviews(o.Operator)))
 }
 
@@ -71,9 +71,9 @@ func voted(c *core.PendingOrder, a *Governance, record auditlog.ActionRecord, co
 }
 
 func (a *Governance) voteAction(ctx context.Context, c *core.PendingOrder, r interlock.ActionRequest) error {
-	if r.Ballot.Approval == interlock.ApprovalDual && owesReview(c) {
+	if (r.Ballot.Approval == interlock.ApprovalDual || r.Action.Type == quorum.ActOverride) && owesReview(c) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "operator",
-			"an emergency override of this operator's was not reviewed in time; the council reviews it first (%s)", quorum.ActReview)
+			"an override of this operator's was not reviewed in time; the council reviews it first (%s)", quorum.ActReview)
 	}
 	count, err := cast(c, a, quorum.OfAction(r), &r.Ballot)
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *Governance) voteAction(ctx context.Context, c *core.PendingOrder, r int
 		return err
 	}
 	if count.Status != interlock.ActionPending {
-		if err := a.decided(&c.Change, &r, count, c.Now, c.Operator); err != nil {
+		if err := a.decided(&c.Change, &c.Standing, &r, count, c.Now, c.Operator); err != nil {
 			return err
 		}
 		if err := a.learns(c, r); err != nil {
@@ -100,7 +100,7 @@ func (a *Governance) voteAction(ctx context.Context, c *core.PendingOrder, r int
 	return nil
 }
 
-// owesReview reports whether an emergency override of this operator's was not reviewed in time.
+// owesReview reports whether an override of this operator's was not reviewed in time.
 func owesReview(c *core.PendingOrder) bool {
 	for name := range c.Standing.Others[ledger.ActionRequest] { // order-independent: any
 		if late, _ := c.Standing.Action(name); late.Overdue && slices.Contains(late.Evidence, c.Operator) {
@@ -111,8 +111,8 @@ func owesReview(c *core.PendingOrder) bool {
 }
 
 // decided takes a request to what its votes come to.
-func (a *Governance) decided(change *ledger.Change, r *interlock.ActionRequest, count quorum.Count, now time.Time,
-	by string) error {
+func (a *Governance) decided(change *ledger.Change, standing *ledger.Standing, r *interlock.ActionRequest, count quorum.Count,
+	now time.Time, by string) error {
 	why := fmt.Sprintf("%d approve, %d reject, %d abstain, of %d with a quorum of %d", count.Approve, count.Reject, count.Abstain,
 		len(r.Ballot.Roster), r.Ballot.Quorum)
 	if count.Status == interlock.ActionApproved {
@@ -124,7 +124,7 @@ func (a *Governance) decided(change *ledger.Change, r *interlock.ActionRequest, 
 		return err
 	}
 	if r.Review != "" && r.Status != interlock.ActionApproved {
-		return a.unreviewed(change, r)
+		return a.unreviewed(change, standing, r)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (a *Governance) answerByCouncil(change *ledger.Change, r interlock.Approval
 }
 
 func readAction(o interlock.Order) []ledger.Ref {
-	return append(everybody(), core.Key(ledger.ActionRequest, o.Subject))
+	return append(silent(), core.Key(ledger.ActionRequest, o.Subject))
 }
 
 func findAction(c *core.PendingOrder) error {
