@@ -415,7 +415,7 @@ func evaluatorOf(c config.Config, user map[string][]byte) (*admission.Evaluator,
 		return nil, err
 	}
 	return &admission.Evaluator{Rules: set, Analyser: impact.NewAnalyser(know), Mode: c.Mode, Profile: c.Profile,
-		Attended: !c.Unattended, Quiet: c.QuietHours.Contain, Own: user}, nil
+		Attended: !c.Unattended, Quiet: c.QuietHours.Contain, Own: user, Texts: classify.NewLibrary(defaults["safety.yaml"])}, nil
 }
 
 // knownProfile refuses rules that do not have the profile that is to be in force.

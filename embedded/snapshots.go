@@ -44,8 +44,11 @@ func heldUnder(ctx context.Context, port *store.Store, manifest interlock.Digest
 	if err != nil {
 		return bad("the manifest of snapshots", true, nil)
 	}
-	for _, name := range []string{auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
-		n := m.Snapshots[name]
+	for _, name := range []string{auditlog.SnapshotGovernance, auditlog.SnapshotLimits, auditlog.SnapshotSafety} {
+		n, named := m.Snapshots[name]
+		if !named {
+			continue // the manifest is of before there was one
+		}
 		text, found, err := port.Blob(ctx, n.Blob)
 		if err != nil || !found || !n.Holds(text) {
 			return bad("the snapshot of "+name, found, err)

@@ -115,14 +115,15 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 			"substr(body, " + at + " + 1) "
 	}
 	for name, statement := range map[string]string{
-		"the manifest of snapshots":   "DELETE FROM blobs " + of("manifest"),
-		"the snapshot of governance":  "DELETE FROM blobs " + of("governance"),
-		"the snapshot of limits":      `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("limits"),
-		"the snapshot of ruleset":     "DELETE FROM blobs " + of("ruleset_text"),
-		"the snapshot of ruleset ":    "UPDATE blobs SET body = " + flipped("20000") + of("ruleset_text"),
-		"the snapshot of ruleset  ":   "UPDATE blobs SET body = " + flipped("length(body)") + of("ruleset_text"),
-		"the snapshot of ruleset   ":  "UPDATE blobs SET body = substr(body, 1, length(body) - 40) " + of("ruleset_text"),
-		"the snapshot of ruleset    ": "UPDATE blobs SET body = (SELECT body FROM blobs " + of("limits") + ") " + of("ruleset_text"),
+		"the manifest of snapshots":      "DELETE FROM blobs " + of("manifest"),
+		"the snapshot of governance":     "DELETE FROM blobs " + of("governance"),
+		"the snapshot of safety_ruleset": "DELETE FROM blobs " + of("safety_ruleset"),
+		"the snapshot of limits":         `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("limits"),
+		"the snapshot of ruleset":        "DELETE FROM blobs " + of("ruleset_text"),
+		"the snapshot of ruleset ":       "UPDATE blobs SET body = " + flipped("20000") + of("ruleset_text"),
+		"the snapshot of ruleset  ":      "UPDATE blobs SET body = " + flipped("length(body)") + of("ruleset_text"),
+		"the snapshot of ruleset   ":     "UPDATE blobs SET body = substr(body, 1, length(body) - 40) " + of("ruleset_text"),
+		"the snapshot of ruleset    ":    "UPDATE blobs SET body = (SELECT body FROM blobs " + of("limits") + ") " + of("ruleset_text"),
 	} {
 		name = strings.TrimSpace(name)
 		t.Run(name, func(t *testing.T) {

@@ -3,17 +3,11 @@ package embedded
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"interlock"
 	"interlock/internal/admission/messages"
 	"interlock/internal/classify"
-	"interlock/rules"
 )
-
-// safetyRulesets are the rulesets that texts are classified by. They ship with the program, so that its version and their digests say
-// together what a text was held against.
-var safetyRulesets = sync.OnceValues(func() (*classify.Rulesets, error) { return classify.Parse(rules.Defaults()["safety.yaml"]) })
 
 // A Passing is a text on its way: whose it is, which way it goes, and whether it is about to be kept.
 type Passing struct {
@@ -27,11 +21,7 @@ type Passing struct {
 // back in their order, as they may go on; a text that is blocked is none of them. An error says that nothing may go on, and holds none
 // of the text. Under a name that is not known everything is blocked, and that is a failure of integrity (MACE 3.1).
 func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts ...string) (all classify.Result, shown []string, err error) {
-	sets, err := safetyRulesets()
-	if err != nil {
-		return all, nil, err
-	}
-	set := sets.Named(ruleset)
+	set := b.Texts().Named(ruleset)
 	s := messages.Screening{Requester: way.Requester, Where: way.Where, About: way.About, Durable: way.Durable}
 	all = classify.Result{Classification: classify.Pass}
 	if set != nil {
@@ -40,25 +30,16 @@ func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts
 	for _, text := range texts {
 		one := classify.Text(set, text)
 		shown = append(shown, one.Shown)
-		for _, span := range one.Spans {
-			s.Kinds = append(s.Kinds, span.Kind)
-			if span.Tier != "" && span.Verdict() != classify.Pass {
-				s.Personal = append(s.Personal, messages.Personal{Type: span.Kind, Tier: span.Tier, Value: text[span.Start:span.End]})
-			}
-		}
-		s.Found += one.Found
+		s.Take(text, one)
 		if one.Classification.Stricter(all.Classification) {
-			found := all.Found
 			all = one
-			all.Found += found
-		} else {
-			all.Found += one.Found
 		}
+		all.Found = s.Found
 	}
 	if all.Classification == classify.Pass {
 		return all, shown, nil
 	}
-	s.Text, s.Classification, s.Rule, s.Ruleset = strings.Join(texts, "\n"), string(all.Classification), all.Rule, all.Ruleset
+	s.Text = strings.Join(texts, "\n")
 	if _, err := b.Screened(ctx, s); err != nil {
 		return all, nil, err
 	}

@@ -38,6 +38,7 @@ func Decide(e *core.Evaluator, c *Case, standing ledger.Standing, now time.Time)
 // about it as long as nothing more is known of the world.
 func analysed(e *core.Evaluator, c *Case) impact.Analysis {
 	view := e.View(c.Proposal)
+	c.classified(e)
 	return readCase(e, c, &view)
 }
 

@@ -25,7 +25,7 @@ type look struct {
 // rows and events of a change.
 var looks = slices.Concat(containedLooks, knownLooks, repeatedLooks, limitLooks, messageLooks, continuedLooks, budgetLooks,
 	firstLooks, judgedLooks, authorLooks, heardLooks, questionLooks, commitLooks, planLooks, moduleLooks, loopLooks,
-	challengeLooks, proposalLooks)
+	challengeLooks, textLooks, proposalLooks)
 
 // findings are what looks object, of those that need no more than a case and a standing, or of the others.
 func findings(of []look, d *pendingDecision, tried bool) (found []interlock.Finding) {

@@ -128,6 +128,9 @@ func (a *Admission) decide(ctx context.Context, p *Case) (answer interlock.Answe
 	}
 	answer = d.answer
 	answer.Event, answer.Index, answer.Checkpoint = receipt.Events[0], receipt.First, receipt.Checkpoint
+	if err := a.answerText(ctx, p, &answer); err != nil {
+		return interlock.Answer{}, nil, err
+	}
 	a.warn(ctx, p, receipt.Left, d.now)
 	a.Owing.Look(&p.judging)
 	a.pauseOver(ctx, p, d.now)
@@ -230,7 +233,7 @@ func (d *pendingDecision) recordInto(handed bool) error {
 		Loop: p.Loop, Upstream: p.Upstream, Failed: p.Failed, Origin: p.Origin,
 		Trust: p.under.TrustOf(p.Requester, d.standing, d.now), Pin: pinning.PinOf(d.standing, p.Upstream),
 		Judgments: d.made.snapshot.Judgments, Commits: p.committed, Plan: p.planStep(), Basis: d.made.snapshot.Run,
-		Accountable: p.under.Accountable(p.Requester, d.standing), Block: d.made.snapshot.Block}
+		Accountable: p.under.Accountable(p.Requester, d.standing), Block: d.made.snapshot.Block, Classified: p.textRecord()}
 	for _, order := range d.made.snapshot.Suppressions {
 		record.Orders = append(record.Orders, order.ID)
 	}

@@ -45,7 +45,7 @@ func anywhere(p interlock.Proposal) interlock.Digest {
 // repeated finds the answer of a call that was judged a moment ago and is now seen again through another event, or by the
 // same id and content. An answer that a human may have changed meanwhile is not repeated.
 func (a *Admission) repeated(ctx context.Context, p *Case) (interlock.Answer, bool) {
-	if p.Requester.Call == "" && p.Event == "" || p.Unseen {
+	if p.Requester.Call == "" && p.Event == "" || p.Unseen || p.Action.Kind == interlock.KindText { // a text's parts are not kept
 		return interlock.Answer{}, false
 	}
 	digest, err := strictjson.ActionDigest(p.Action)

@@ -54,9 +54,9 @@ func TestScreened(t *testing.T) {
 	} {
 		h := newHouse(t, hashing)
 		before := len(h.entries())
-		event, err := h.Screened(t.Context(), screening(test.edit))
-		if err != nil || event == "" {
-			t.Fatalf("%s: %q, %v", name, event, err)
+		done, err := h.Screened(t.Context(), screening(test.edit))
+		if err != nil || done.Event == "" {
+			t.Fatalf("%s: %+v, %v", name, done, err)
 		}
 		if left := h.entries()[before:]; !slices.Equal(left, test.want) {
 			t.Errorf("%s leaves %v", name, left)

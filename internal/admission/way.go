@@ -9,6 +9,7 @@ import (
 	"interlock/internal/admission/messages"
 	"interlock/internal/admission/runs"
 	"interlock/internal/auditlog"
+	"interlock/internal/classify"
 	"interlock/internal/ledger"
 )
 
@@ -53,6 +54,7 @@ type Case struct {
 	gone   <-chan struct{}        // closed when nobody waits for it any more; nil: somebody always does
 	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 
+	text    *classify.Result       // what the classifier says of it, where it is a text
 	agent   interlock.AgentRecord  // its requester's, as the snapshot held it
 	tree    string                 // the orchestration of its requester's registered run, if it has one
 	using   []core.Use             // what the decision takes from the ledger

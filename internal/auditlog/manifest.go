@@ -17,6 +17,7 @@ const (
 	GovernanceSchema = "interlock.governance/v1"
 	LimitsSchema     = "interlock.limits/v1"
 	RegistrySchema   = "interlock.registry/v1"
+	SafetySchema     = "interlock.safety-ruleset/v1"
 )
 
 // The names of snapshots, in manifests and in events.
@@ -25,6 +26,7 @@ const (
 	SnapshotGovernance = "governance"
 	SnapshotLimits     = "limits"
 	SnapshotRegistry   = "registry"
+	SnapshotSafety     = "safety_ruleset" // what texts are classified by; none in manifests of before
 )
 
 // seedNamespace is the namespace of every snapshot's id: they are those of one program.
@@ -87,8 +89,11 @@ func ReadManifest(text []byte) (Manifest, error) {
 	if err := strictjson.DecodeTrusted(text, &m); err != nil || m.Schema != ManifestSchema {
 		return m, errors.New("it is of no form that is known here")
 	}
-	for _, name := range []string{SnapshotRuleset, SnapshotGovernance, SnapshotLimits} {
+	for _, name := range []string{SnapshotRuleset, SnapshotGovernance, SnapshotLimits, SnapshotSafety} {
 		n, found := m.Snapshots[name]
+		if !found && name == SnapshotSafety {
+			continue
+		}
 		if !found {
 			return m, errors.New("it names no snapshot of " + name)
 		}

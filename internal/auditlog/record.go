@@ -45,9 +45,10 @@ type DecisionRecord struct {
 	Basis    *interlock.RunBasis // what its registered run rests on: everybody it was delegated by
 	// the human who answers for what agents of this type do, where the ruleset defines types
 	Accountable string
-	Commits     []Committed // what it decides, where the rules say that its tool decides something
-	Plan        *PlanStep   // which step of its run's plan it is
-	Handed      bool        // it went on to `interlock exec`, which decides it again; an approval is left for that
+	Commits     []Committed     // what it decides, where the rules say that its tool decides something
+	Plan        *PlanStep       // which step of its run's plan it is
+	Handed      bool            // it went on to `interlock exec`, which decides it again; an approval is left for that
+	Classified  *ClassifiedText // what the classifier said of it, where it is a text
 }
 
 // The wire forms of a decision record. Their JSON names are part of the log's format.
@@ -83,6 +84,7 @@ type (
 		Used        []string               `json:"used_events,omitempty"`
 		Commits     []Committed            `json:"commits,omitempty"`
 		Plan        *PlanStep              `json:"plan,omitempty"`
+		Classified  *ClassifiedText        `json:"classified,omitempty"`
 		truncated
 	}
 	proposedWire struct {
@@ -185,7 +187,7 @@ func (r *DecisionRecord) fill(w *decisionWire, room int) {
 	w.Loop, w.Block, w.Canary, w.Uses = r.Loop, r.Block, r.Canary, r.Uses
 	w.Commits, w.Plan, w.Judgments = r.Commits, r.Plan, c.judgments(r.Judgments)
 	w.Upstream, w.Pin, w.Failed, w.Origin = r.Upstream, r.Pin, r.Failed, r.Origin
-	w.Basis, w.Accountable, w.Used = r.Basis, r.Accountable, p.Uses
+	w.Basis, w.Accountable, w.Used, w.Classified = r.Basis, r.Accountable, p.Uses, r.Classified
 	if d.Danger >= interlock.DangerDestructive {
 		w.Danger = r.danger(&c, w.User)
 	}

@@ -9,19 +9,28 @@ import (
 // A TextRecord says what became of a text that was shown, sent or kept: what it is, what was found in it and by which rule. It never
 // holds any of the text.
 type TextRecord struct {
-	Where          string              `json:"where"`              // which way it went, e.g. "result of a server"
-	About          string              `json:"about,omitempty"`    // the decision's event that it came of
-	Request        string              `json:"request,omitempty"`  // the ActionRequest that a review was opened as
-	Classification string              `json:"classification"`     // OK, REDACT, FLAG_FOR_REVIEW or BLOCK
-	Rule           string              `json:"rule"`               // that wanted the strictest
-	Ruleset        string              `json:"safety_ruleset_id"`  // the snapshot that it was classified under
-	Reason         string              `json:"redaction_reason"`   // why something was taken out: SECRET, PII_DETECTED, INJECTION or HARM
-	Kinds          []string            `json:"kinds,omitempty"`    // what was found, sorted, without repeats
-	Found          int                 `json:"found"`              // how often
-	Hash           string              `json:"redaction_hash"`     // keyed hash of the text with the run's seed
-	KeyID          string              `json:"hash_key,omitempty"` // names the key
-	Bytes          int                 `json:"bytes"`              // of the text
+	Where          string              `json:"where"`                // which way it went, e.g. "result of a server"
+	About          string              `json:"about,omitempty"`      // the decision's event that it came of
+	Request        string              `json:"request,omitempty"`    // the ActionRequest that a review was opened as
+	Unreviewed     string              `json:"unreviewed,omitempty"` // or why there is none
+	Classification string              `json:"classification"`       // OK, REDACT, FLAG_FOR_REVIEW or BLOCK
+	Rule           string              `json:"rule"`                 // that wanted the strictest
+	Ruleset        string              `json:"safety_ruleset_id"`    // the snapshot that it was classified under
+	Reason         string              `json:"redaction_reason"`     // why something was taken out: SECRET, PII_DETECTED, INJECTION or HARM
+	Kinds          []string            `json:"kinds,omitempty"`      // what was found, sorted, without repeats
+	Found          int                 `json:"found"`                // how often
+	Hash           string              `json:"redaction_hash"`       // keyed hash of the text with the run's seed
+	KeyID          string              `json:"hash_key,omitempty"`   // names the key
+	Bytes          int                 `json:"bytes"`                // of the text
 	Requester      interlock.Requester `json:"requester"`
+}
+
+// A ClassifiedText is what a decision about a text was made from: what the classifier said of it, and under which ruleset. It is under a
+// name of its own, so that [OfText] takes no decision for the record of a text.
+type ClassifiedText struct {
+	Classification string `json:"classification"`
+	Rule           string `json:"rule"`
+	Ruleset        string `json:"safety_ruleset_id"`
 }
 
 // Payload renders the record. It is under one member, by which [OfText] tells that it is no decision.

@@ -41,8 +41,9 @@ type selection struct {
 	Note  []string `json:"note"` // ids of rules whose verdict is OK here
 }
 
-// A document is the content of rules/safety.yaml.
+// A document is the content of rules/safety.yaml, or of a snapshot of it.
 type document struct {
+	Engine int `json:"engine"` // of a snapshot: the version of the detectors that it was in force with
 	Safety struct {
 		Rulesets []selection `json:"rulesets"`
 		Rules    []Rule      `json:"rules"`
@@ -68,6 +69,10 @@ func Parse(data []byte) (*Rulesets, error) {
 	var d document
 	if err := strictjson.DecodeTrusted(data, &d); err != nil {
 		return nil, err
+	}
+	if d.Engine != 0 && d.Engine != engine {
+		return nil, interlock.Errorf(interlock.CodeUnavailable, "/engine", "these rulesets are of detectors of version %d, and this "+
+			"program has version %d", d.Engine, engine)
 	}
 	if len(d.Safety.Rulesets) == 0 {
 		return nil, interlock.Errorf(interlock.CodeInvalid, "/safety/rulesets", "is empty; name one ruleset at least")

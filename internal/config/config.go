@@ -192,7 +192,7 @@ type Config struct {
 	// (default: true for programs, false for addresses). `record` is all, or objections: then calls that nothing
 	// objects to leave no event and wait for no disk, in modes that enforce nothing; while verdicts bind, all is
 	// recorded whatever it says (default: all). `texts` is what servers' answers are classified by before a client sees them: off, results,
-	// or mace-stage1, which takes out every tier of personal data (default: off).
+	// or mace-stage1, which takes out every tier of personal data (default: mace-stage1 under that profile, else off).
 	Gateway Gateway `json:"gateway"`
 	// Judge is what second-guesses actions that no gate denies, by rules in plain words. `rules` is the file of ground rules that
 	// are added to those that ship, relative to Home (default: ground-rules.md, if it is there). `judges` are language models, each

@@ -93,10 +93,21 @@ type TextRuleset string
 
 // What there is to classify by.
 const (
-	TextsOff     TextRuleset = "off"         // nothing; the zero value means the same
+	TextsOff     TextRuleset = "off"         // nothing; the zero value means the same, but under the profile of MACE
 	TextsResults TextRuleset = "results"     // what tools return to an agent at work
 	TextsMACE    TextRuleset = "mace-stage1" // what people read and what is kept: every tier of personal data is taken out
 )
+
+// under is what a ruleset that is not named is under a profile: MACE has every text classified.
+func (r TextRuleset) under(profile string) TextRuleset {
+	if r == "" && profile == signedProfile {
+		return TextsMACE
+	}
+	return r
+}
+
+// ResultTexts is what the answers of servers are classified by.
+func (c *Config) ResultTexts() TextRuleset { return c.Gateway.Texts.under(c.Profile) }
 
 // Off reports whether nothing is classified.
 func (r TextRuleset) Off() bool { return r == "" || r == TextsOff }

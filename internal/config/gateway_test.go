@@ -55,3 +55,19 @@ gateway:
 		}
 	}
 }
+
+// TestResultTexts: under the profile of MACE the answers of servers are classified unless the settings say otherwise.
+func TestResultTexts(t *testing.T) {
+	for settings, want := range map[string]config.TextRuleset{
+		"":                          "",
+		"gateway: {texts: results}": config.TextsResults,
+		"profile: mace-stage1":      config.TextsMACE,
+		"profile: mace-stage1\ngateway: {texts: off}": config.TextsOff,
+		"profile: supervised":                         "",
+	} {
+		c, err := config.Load(write(t, settings), "")
+		if err != nil || c.ResultTexts() != want {
+			t.Errorf("%q: texts %q, %v, want %q", settings, c.ResultTexts(), err, want)
+		}
+	}
+}

@@ -165,13 +165,12 @@ func gatewaySettings() []Governing {
 				}
 				return want
 			}),
-		governing("gateway.texts", "one that takes less out", func(c *Config) *TextRuleset { return &c.Gateway.Texts },
-			func(base, want TextRuleset) TextRuleset {
-				if want.strictness() < base.strictness() {
-					return base
+		{Name: "gateway.texts", Weaker: "one that takes less out", at: func(c *Config) any { return &c.Gateway.Texts },
+			join: func(base, want Config, c *Config) {
+				if was := base.Gateway.Texts.under(c.Profile); want.Gateway.Texts.under(c.Profile).strictness() < was.strictness() {
+					c.Gateway.Texts = was
 				}
-				return want
-			}),
+			}},
 		governing("gateway.trust_on_first_use", "true, or leaving out a false that was ordered",
 			func(c *Config) **bool { return &c.Gateway.TrustOnFirstUse }, func(base, want *bool) *bool {
 				if trusting(base) < trusting(want) {

@@ -86,6 +86,7 @@ var rows = Table{
 	{Name: "self", Check: Self, Forbids: true, Counts: true},
 	{Name: "pin", Check: Pin, Cause: CauseQuarantine},
 	{Name: "denylist", Check: Denylist, Suppressible: true, Forbids: true, Counts: true, Part: Operation},
+	{Name: NameText, From: FromLooks, About: AboutAction, Forbids: true, Counts: true},
 	{Name: "rules", Check: Rules, About: AboutAction, Suppressible: true, Ranges: true, Wanted: true, Forbids: true, Counts: true},
 	{Name: "origin", Check: Origin, About: AboutRun, Counts: true},
 	{Name: "policy", Check: Policy, About: AboutAction, Forbids: true, Patterns: true, Counts: true, Part: Operation},
@@ -122,6 +123,9 @@ const NameAdmission = "admission"
 
 // NameKill is the gate of a stop of everything, which holds in every mode.
 const NameKill = "kill"
+
+// NameText is the gate of texts of which the classifier lets nothing go on.
+const NameText = "text"
 
 // NameMessage is the gate of what an agent sends another where the sender is at fault, and NameDelivery where nobody is, or not
 // the one that asks to receive it.

@@ -59,6 +59,8 @@ type evaluationContext struct {
 	Request     *accessRequest      `json:"access_request,omitempty"`
 	Trust       *trustBody          `json:"trust,omitempty"`
 	Error       *evaluationError    `json:"error,omitempty"`
+
+	Text *interlock.Classified `json:"text,omitempty"` // of a text: what of it may go on
 }
 
 type authzenObligation struct {
@@ -212,7 +214,9 @@ func (x *exchange) decisionOf(a *interlock.Answer) evaluationAnswer {
 		context.Request = &accessRequest{ID: a.Request, Status: "pending",
 			Next: "an operator answers it with `interlock approve`; then evaluate the same request again"}
 	}
-	return evaluationAnswer{Decision: a.Answer.Allowed() && a.Event != "", Context: context}
+	context.Text = a.Text
+	whole := a.Text == nil || a.Text.Message == "" // a yes is for the text as it was sent, and only parts of it may go on
+	return evaluationAnswer{Decision: a.Answer.Allowed() && a.Event != "" && whole, Context: context}
 }
 
 func (x *exchange) answerJSON(status int, value any) {

@@ -111,6 +111,9 @@ func (b *fakeBackend) ProposeBy(ctx context.Context, way admission.Way, p interl
 		answer.Findings = []interlock.Finding{{Gate: "rules", Rule: "test." + verdict.String(), Layer: 2, Verdict: verdict,
 			Reason: "the test says " + verdict.String()}}
 	}
+	if strings.Contains(text, "my card") {
+		answer.Text = &interlock.Classified{Classification: "REDACT", Message: "Some information was removed for safety.", Shown: "my [redacted]"}
+	}
 	switch {
 	case strings.Contains(text, "unrecorded"):
 		return answer

@@ -154,6 +154,8 @@ type Config struct {
 	Messages Messages
 	// optional: takes in what agents and others report to be wrong
 	Reports Reports
+	// optional: says what may become of a text
+	Texts Texts
 	// optional: takes requests for acts of governance
 	Actions Actions
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
@@ -293,6 +295,7 @@ const (
 	routeKeep
 	routePlans
 	routeReport
+	routeClassify
 	routeActionRequest
 	routeOneEvent
 )
@@ -301,7 +304,7 @@ var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoi
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
 	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans",
-	"safety_report", "actionrequest", "one_event"}
+	"safety_report", "safety_classify", "actionrequest", "one_event"}
 
 // An endpoint is how a route is served.
 type endpoint struct {
@@ -342,6 +345,7 @@ func endpoints() [len(routeNames)]endpoint {
 		routeKeep:          {method: http.MethodPost, serve: (*exchange).runs},
 		routePlans:         {path: "/v1/plans", method: http.MethodPost, serve: (*exchange).runs},
 		routeReport:        {path: "/safety/report", method: http.MethodPost, serve: (*exchange).report},
+		routeClassify:      {path: "/safety/classify", method: http.MethodPost, serve: (*exchange).classify},
 		routeActionRequest: {path: "/v1/actionrequest/create", method: http.MethodPost, serve: (*exchange).actionRequest},
 		routeOneEvent:      {serve: (*exchange).oneEvent},
 	}

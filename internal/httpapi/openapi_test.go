@@ -115,6 +115,8 @@ func operations() []operation {
 			also: []int{429}, about: "Report what is wrong: title, text, and as needed severity and from. It is recorded, and permits nothing."},
 		{path: "/safety/events/{id}", method: "get", id: "readEvent", answer: typeOf[oneEvent](), also: []int{404, 410},
 			about: "Read one event without what was wanted and written, an agent one of its own; /governance/events/{id} and /audit/event/{id} too."},
+		{path: "/safety/classify", method: "post", id: "classifyText", body: typeOf[classifyBody](), answer: typeOf[classifyAnswer](),
+			also: []int{429}, about: "Classify a text. What is left out of it is recorded first; only shown may go on."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
 			Heard bool `json:"heard"`
 		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},

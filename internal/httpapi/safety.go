@@ -18,6 +18,59 @@ type Reports interface {
 	ReportIncident(ctx context.Context, by interlock.Requester, r containment.IncidentReport) (event string, err error)
 }
 
+// Texts is what classifying texts needs of admission.
+type Texts interface {
+	// ClassifyText says what may become of a text, and records what it leaves out before it answers; the event is empty where it
+	// leaves out nothing.
+	ClassifyText(ctx context.Context, by interlock.Requester, text string, durable bool) (c *interlock.Classified, event string, err error)
+}
+
+// The body and the answer of /safety/classify.
+type (
+	classifyBody struct {
+		Text      string               `json:"text"`
+		Run       string               `json:"run"`
+		Durable   bool                 `json:"durable"` // it is about to be kept
+		Requester *interlock.Requester `json:"requester"`
+	}
+	classifyAnswer struct {
+		Verdict string                `json:"verdict"` // OK, BLOCK, REDACT or FLAG_FOR_REVIEW
+		Rule    string                `json:"rule_id"` // empty for OK
+		Reason  string                `json:"reason"`
+		Event   string                `json:"event_id,omitempty"` // that records what was left out
+		Text    *interlock.Classified `json:"text"`
+	}
+)
+
+// classify says what may become of a text (MACE 12).
+func (x *exchange) classify() {
+	if x.server.config.Texts == nil {
+		x.fail(interlock.Errorf(interlock.CodeUnavailable, "", "no texts are classified here"))
+		return
+	}
+	ctx, cancel := x.decisionContext()
+	defer cancel()
+	var body classifyBody
+	by, err := readRun(x, &body, &body.Requester)
+	if unread := (*unreadError)(nil); errors.As(err, &unread) {
+		x.refuse(unread.err)
+		return
+	}
+	if len(body.Run) > maxName {
+		x.refuse(tooLong("/run", maxName))
+		return
+	}
+	if body.Run != "" {
+		by.Run = body.Run
+	}
+	c, event, err := x.server.config.Texts.ClassifyText(ctx, by, body.Text, body.Durable)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.answerJSON(http.StatusOK, classifyAnswer{c.Classification, c.Rule, c.Reason, event, c})
+}
+
 // The body and the answer of /safety/report. What becomes of a report is an operator's to say, elsewhere.
 type (
 	safetyReportBody struct {

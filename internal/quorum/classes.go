@@ -29,6 +29,7 @@ const (
 	ActRoster          = "council_roster"
 	ActRegister        = "module_register"
 	ActOverride        = "safety_override"
+	ActTextReview      = "safety_review"
 )
 
 // Classes lists the governed actions that are known by name. One that is not listed is high risk.
@@ -59,6 +60,7 @@ func Classes() []Class {
 		{ActOverride, 3, high, "set one safety rule aside for one job"},
 		{ActClearHalt, 3, high, "clear what was halted"},
 		{ActReview, 3, high, "review an emergency override"},
+		{ActTextReview, 3, high, "release the parts of a text that the classifier left out"},
 
 		{ActHaltReplays, 4, now, "halt all replays"},
 		{ActQuarantineNow, 4, now, "quarantine a module at once"},

@@ -6,6 +6,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/classify"
 	"interlock/internal/ledger"
 	"interlock/internal/strictjson"
 )
@@ -46,6 +47,7 @@ func (s *Sources) manifest(r *Record) error {
 type declared struct {
 	ruleset       auditlog.SnapshotName
 	mode, profile string
+	texts         *classify.Library // what texts are classified by; nil: none was declared
 }
 
 func (s *Sources) readManifest(want interlock.Digest) (declared, error) {
@@ -81,5 +83,16 @@ func (s *Sources) readManifest(want interlock.Digest) (declared, error) {
 		values[name] = value
 	}
 	governance := values[auditlog.SnapshotGovernance]
-	return declared{ruleset: m.Snapshots[auditlog.SnapshotRuleset], mode: governance["mode"], profile: governance["profile"]}, nil
+	d := declared{ruleset: m.Snapshots[auditlog.SnapshotRuleset], mode: governance["mode"], profile: governance["profile"]}
+	if n, named := m.Snapshots[auditlog.SnapshotSafety]; named {
+		held, err := s.blob(n.Blob, "the snapshot of "+auditlog.SnapshotSafety)
+		if err != nil {
+			return declared{}, err
+		}
+		if !n.Holds(held) {
+			return declared{}, failure(IntegrityFailure, "the snapshot of %s is not the one that the manifest names", auditlog.SnapshotSafety)
+		}
+		d.texts = classify.NewLibrary(held)
+	}
+	return d, nil
 }

@@ -70,7 +70,8 @@ type Record struct {
 	Event     auditlog.Event
 	Index     int64
 	Requester interlock.Requester
-	Decision  json.RawMessage // as recorded
+	Decision  json.RawMessage          // as recorded
+	Text      *auditlog.ClassifiedText // what the classifier said, where it is about a text
 	Base      auditlog.Base
 	Inputs    auditlog.Inputs
 	Snapshot  interlock.Snapshot
@@ -101,11 +102,13 @@ func (s *Sources) Read(e interlock.Entry) (*Record, error) {
 	var payload struct {
 		Requester interlock.Requester `json:"requester"`
 		Decision  json.RawMessage     `json:"decision"`
+
+		Text *auditlog.ClassifiedText `json:"classified"`
 	}
 	if err := strictjson.DecodeSome(event.Payload, &payload); err != nil || len(payload.Decision) == 0 {
 		return nil, failure(IntegrityFailure, "the event holds no decision")
 	}
-	r.Requester, r.Decision = payload.Requester, payload.Decision
+	r.Requester, r.Decision, r.Text = payload.Requester, payload.Decision, payload.Text
 	if event.Snapshots["inputs"] == "" {
 		return r, ErrOlder
 	}
@@ -260,6 +263,9 @@ func (s *Sources) Again(r *Record) error {
 		return broken(failure(IntegrityFailure, "the snapshot is not the one that the event names"), ledger.HoldEvent, r.Event.ID)
 	}
 	if err := r.limited(rules); err != nil {
+		return err
+	}
+	if err := s.classified(r); err != nil {
 		return err
 	}
 	same := false

@@ -293,10 +293,11 @@ type resultTexts struct {
 
 // textsOfResults is the gateway's classifier, or none where the settings want none.
 func textsOfResults(settings config.Config, backend *embedded.Backend) mcpgateway.Classifier {
-	if settings.Gateway.Texts.Off() {
+	ruleset := settings.ResultTexts()
+	if ruleset.Off() {
 		return nil
 	}
-	return &resultTexts{backend: backend, ruleset: string(settings.Gateway.Texts)}
+	return &resultTexts{backend: backend, ruleset: string(ruleset)}
 }
 
 // Classify gives a result as it may be shown. What is blocked is withheld in the exact words of MACE 3.3; where something was taken out

@@ -54,17 +54,17 @@ type checkRequest struct {
 
 // checkAnswer is what --json and --jsonl print.
 type checkAnswer struct {
-	ID          json.RawMessage      `json:"id,omitempty"`
-	Verdict     interlock.Verdict    `json:"verdict"`
-	Findings    []interlock.Finding  `json:"findings"`
-	Impacts     []interlock.Impact   `json:"impacts"`
-	Risk        int                  `json:"risk"`
-	Danger      interlock.Danger     `json:"danger"`
-	Digest      interlock.Digest     `json:"digest,omitempty"`
-	Micros      int64                `json:"micros"`
-	Explanation *explain.Explanation `json:"explanation,omitempty"`
-	Error       *checkError          `json:"error,omitempty"`
-	*checkText                       // of kind text alone
+	ID                    json.RawMessage      `json:"id,omitempty"`
+	Verdict               interlock.Verdict    `json:"verdict"`
+	Findings              []interlock.Finding  `json:"findings"`
+	Impacts               []interlock.Impact   `json:"impacts"`
+	Risk                  int                  `json:"risk"`
+	Danger                interlock.Danger     `json:"danger"`
+	Digest                interlock.Digest     `json:"digest,omitempty"`
+	Micros                int64                `json:"micros"`
+	Explanation           *explain.Explanation `json:"explanation,omitempty"`
+	Error                 *checkError          `json:"error,omitempty"`
+	*interlock.Classified                      // of kind text alone
 }
 
 type checkError struct {
@@ -90,7 +90,7 @@ func (c *CheckCommand) Run(p *cli.Program) error {
 		return c.refuse(p, err)
 	}
 	sessions := checkSessions{}
-	judge := func(action interlock.Action, line checkRequest) (interlock.Decision, *explain.Explanation, time.Duration) {
+	judge := func(action interlock.Action, line checkRequest) checked {
 		start := cli.Now()
 		session := sessions.of(line.Session)
 		proposal := Supposed(settings, action, c.Agent)
@@ -99,9 +99,10 @@ func (c *CheckCommand) Run(p *cli.Program) error {
 		took := cli.Now().Sub(start)
 		session.after(evaluator, line.ID, &proposal, decision, start)
 		if !c.Explain {
-			return decision, nil, took
+			return checked{decision, nil, took, proposal.Classified()}
 		}
-		return explain.WithoutSecrets(decision), explain.Of(evaluator, proposal, standing, decision, start), took
+		return checked{explain.WithoutSecrets(decision), explain.Of(evaluator, proposal, standing, decision, start), took,
+			proposal.Classified()}
 	}
 	if c.JSONL {
 		return c.stream(p, judge, func(line checkRequest) (checkHeard, error) {
@@ -139,7 +140,15 @@ func (c *CheckCommand) standing(ctx context.Context, settings config.Config) (le
 	return known, nil
 }
 
-type judgeFunc func(interlock.Action, checkRequest) (interlock.Decision, *explain.Explanation, time.Duration)
+// A checked is one input that was judged.
+type checked struct {
+	interlock.Decision
+	why  *explain.Explanation
+	took time.Duration
+	text *interlock.Classified // of kind text alone
+}
+
+type judgeFunc func(interlock.Action, checkRequest) checked
 
 type hearFunc func(checkRequest) (checkHeard, error)
 
@@ -149,31 +158,25 @@ func (c *CheckCommand) one(p *cli.Program, judge judgeFunc) error {
 	if err != nil {
 		return c.refuse(p, err)
 	}
-	decision, why, took := judge(action, checkRequest{})
-	text, err := textOf(action)
-	if err != nil {
-		return err
-	}
+	said := judge(action, checkRequest{})
 	if c.JSON {
-		answer := answerOf(nil, decision, why, took)
-		answer.checkText = text
-		if err := cli.WriteLine(p.Stdout, answer); err != nil {
+		if err := cli.WriteLine(p.Stdout, answerOf(nil, said)); err != nil {
 			return err
 		}
-	} else if why != nil {
-		p.WaysHere(why)
-		if err := printExplanation(p.Stdout, decision, *why); err != nil {
+	} else if said.why != nil {
+		p.WaysHere(said.why)
+		if err := printExplanation(p.Stdout, said.Decision, *said.why); err != nil {
 			return err
 		}
-	} else if err := cli.PrintDecision(p.Stdout, decision); err != nil {
+	} else if err := cli.PrintDecision(p.Stdout, said.Decision); err != nil {
 		return err
 	}
 	if !c.JSON {
-		if err := text.print(p.Stdout); err != nil {
+		if err := printText(p.Stdout, said.text); err != nil {
 			return err
 		}
 	}
-	if code := cli.ExitStatus(decision.Verdict); code != 0 {
+	if code := cli.ExitStatus(said.Verdict); code != 0 {
 		return &cli.ExitCode{Code: code}
 	}
 	return nil
@@ -281,14 +284,7 @@ func checkLine(line []byte, readErr error, judge judgeFunc, hear hearFunc) (answ
 	if err != nil {
 		return refusalOf(request.ID, err), nil
 	}
-	text, err := textOf(action)
-	if err != nil {
-		return refusalOf(request.ID, err), nil
-	}
-	decision, why, took := judge(action, request)
-	answer = answerOf(request.ID, decision, why, took)
-	answer.checkText = text
-	return answer, nil
+	return answerOf(request.ID, judge(action, request)), nil
 }
 
 // readLine returns the next line without its end. A line over maxLine is read past and refused.
@@ -305,9 +301,9 @@ func isRefusal(err error) bool {
 	return errors.As(err, &e)
 }
 
-func answerOf(id json.RawMessage, d interlock.Decision, why *explain.Explanation, took time.Duration) checkAnswer {
+func answerOf(id json.RawMessage, d checked) checkAnswer {
 	return checkAnswer{ID: id, Verdict: d.Verdict, Findings: cli.OrEmpty(d.Findings), Impacts: cli.OrEmpty(d.Impacts), Risk: d.Risk,
-		Danger: d.Danger, Digest: d.Action, Micros: took.Microseconds(), Explanation: why}
+		Danger: d.Danger, Digest: d.Action, Micros: d.took.Microseconds(), Explanation: d.why, Classified: d.text}
 }
 
 func refusalOf(id json.RawMessage, err error) checkAnswer {

@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"interlock"
-	"interlock/cmd/interlock/cli"
 	"interlock/internal/admission"
-	"interlock/internal/classify"
 	"interlock/internal/origin"
 	"interlock/internal/strictjson"
-	"interlock/rules"
 )
 
 // maxSessions bounds the sessions that `check --jsonl` keeps apart. A session over it is judged as if nothing had been before.
@@ -104,41 +100,8 @@ func (s *checkSession) after(e *admission.Evaluator, id json.RawMessage, p *admi
 	s.After(e, key, p, d, now)
 }
 
-// checkRuleset is the ruleset that `check --kind text` classifies by: what is written, said or submitted.
-const checkRuleset = "mace-stage1"
-
-// safetyRules are the rulesets that are shipped.
-var safetyRules = sync.OnceValues(func() (*classify.Rulesets, error) { return classify.Parse(rules.Defaults()["safety.yaml"]) })
-
-// checkText is what the classifier says of a text (MACE 3.1). Spans are byte offsets.
-type checkText struct {
-	Classification classify.Classification `json:"classification"`
-	Rule           string                  `json:"rule"`
-	Reason         string                  `json:"reason,omitempty"`
-	Message        string                  `json:"message,omitempty"`
-	Ruleset        string                  `json:"ruleset"`
-	Spans          []classify.Span         `json:"spans"`
-	Found          int                     `json:"found"`
-	Redacted       string                  `json:"redacted"`
-	Shown          string                  `json:"shown"`
-}
-
-// textOf classifies an action that is a text; of others it says nothing.
-func textOf(action interlock.Action) (*checkText, error) {
-	if action.Kind != interlock.KindText {
-		return nil, nil
-	}
-	all, err := safetyRules()
-	if err != nil {
-		return nil, err
-	}
-	r := classify.Text(all.Named(checkRuleset), action.Input)
-	return &checkText{r.Classification, r.Rule, r.Reason, r.Message, r.Ruleset, cli.OrEmpty(r.Spans), r.Found, r.Redacted,
-		r.Shown}, nil
-}
-
-// print shows a person what the classifier found.
-func (c *checkText) print(w io.Writer) error {
+// printText shows a person what the classifier found.
+func printText(w io.Writer, c *interlock.Classified) error {
 	if c == nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ func Trial(p *cli.Program, backend *embedded.Backend) func(context.Context, cons
 		}
 		settings := backend.Settings
 		evaluator := admission.Evaluator{Rules: backend.Rules(), Analyser: backend.Analyser(), Mode: settings.Mode, Profile: settings.Profile,
-			Attended: !settings.Unattended, Quiet: settings.QuietHours.Contain}
+			Attended: !settings.Unattended, Quiet: settings.QuietHours.Contain, Texts: backend.Texts()}
 		proposal := Supposed(settings, action, t.Agent)
 		if !t.Files {
 			proposal.Read, proposal.Work = nil, nil

@@ -8,6 +8,7 @@ import (
 
 	"interlock"
 	"interlock/internal/auditlog"
+	"interlock/internal/classify"
 	"interlock/internal/dataflow"
 	"interlock/internal/impact"
 	"interlock/internal/ledger"
@@ -97,6 +98,9 @@ type Config struct {
 
 // Analyser returns what reads actions.
 func (a *Core) Analyser() *impact.Analyser { return a.Config.Analyser }
+
+// Texts returns what texts are classified by.
+func (a *Core) Texts() *classify.Library { return a.Config.Evaluator.Texts }
 
 // RulesUnordered is what is written in place of an event where nobody ordered the operator's rules that are in force.
 const RulesUnordered = "nobody"

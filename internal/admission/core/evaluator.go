@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/classify"
 	"interlock/internal/gate"
 	"interlock/internal/impact"
 	"interlock/internal/impact/fact"
@@ -24,6 +25,8 @@ type Evaluator struct {
 	Ordered Ordering          // who ordered them
 
 	Quiet func(time.Time) bool // optional: when nobody is there although somebody is at other times
+
+	Texts *classify.Library // optional: what texts are classified by; without it each is blocked
 }
 
 // View is what is known of the world for a proposal, with what the rules say is production.

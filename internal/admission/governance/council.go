@@ -238,18 +238,12 @@ func readAsked(o interlock.Order) []ledger.Ref {
 // AskAction makes a request of an agent, whose word needs no signature: a request permits nothing, and who asks never votes.
 func (a *Governance) AskAction(ctx context.Context, by interlock.Requester, kind, why string,
 	terms RequestTerms) (r interlock.ActionRequest, receipt ledger.Receipt, err error) {
-	waiting, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.ActionRequest, ledger.All), ledger.Every(maxPending*10))
+	mine, err := a.waitingOf(ctx, by.Agent)
 	if err != nil {
 		return r, receipt, err
 	}
-	mine := 0
-	for _, row := range waiting {
-		if other, ok := row.Value.(interlock.ActionRequest); ok && other.Requester.Agent == by.Agent {
-			mine++
-		}
-	}
 	if mine >= maxPending {
-		return r, receipt, interlock.Errorf(interlock.CodeLimited, "", "%d requests of this agent wait already", mine)
+		return r, receipt, tooMany(mine)
 	}
 	refs := slices.Concat(everybody(), core.ModuleRefs(terms.Target), []ledger.Ref{core.Key(ledger.Agent, by.Agent)})
 	receipt, err = a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {

@@ -86,6 +86,11 @@ func (a *Governance) declare(change *ledger.Change, f *core.ActiveRules, have, r
 		auditlog.SnapshotGovernance: auditlog.NameSnapshot(auditlog.GovernanceSchema, governance),
 		auditlog.SnapshotLimits:     auditlog.NameSnapshot(auditlog.LimitsSchema, limits),
 	}}
+	texts := f.Texts.Snapshot()
+	if texts != nil {
+		m.Snapshots[auditlog.SnapshotSafety] = auditlog.NameSnapshot(auditlog.SafetySchema, texts)
+		mode[auditlog.SnapshotSafety] = string(m.Snapshots[auditlog.SnapshotSafety].Blob)
+	}
 	text, err := m.Text()
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
@@ -101,8 +106,10 @@ func (a *Governance) declare(change *ledger.Change, f *core.ActiveRules, have, r
 		in = ruleset
 	}
 	in[core.SettingManifest] = string(f.Manifest)
-	for _, t := range [][]byte{governance, limits, text} {
-		change.Blobs = append(change.Blobs, ledger.Blob{Digest: auditlog.BlobDigest(t), Text: t})
+	for _, t := range [][]byte{governance, limits, texts, text} {
+		if t != nil {
+			change.Blobs = append(change.Blobs, ledger.Blob{Digest: auditlog.BlobDigest(t), Text: t})
+		}
 	}
 	return nil
 }
