@@ -114,6 +114,8 @@ hostname                                                < httpapi, mcphttp, sand
 advice                                                  < hook
 account                                                 < httpapi
 rpc                                                     < mcpaql, mcpgateway, upstream
+lex, rpc                                                < telling
+telling                                                 < mcpgateway
 sse                                                     < console, httpapi, mcphttp, upstream
 bubblewrap                                              < hook, sandbox
 identity, ruletest, webpush                             < console

@@ -2,11 +2,16 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
+	"sync"
 
 	"interlock"
 	"interlock/internal/admission/messages"
 	"interlock/internal/classify"
+	"interlock/internal/rpc"
+	spoken "interlock/internal/telling"
+	"interlock/rules"
 )
 
 // A Passing is a text on its way: whose it is, which way it goes, and whether it is about to be kept.
@@ -15,11 +20,14 @@ type Passing struct {
 	Where     string // e.g. "result of a server"
 	About     string // the decision's event that it came of; empty: none
 	Durable   bool
+	Runs      [][]int // the texts that are read one behind the other, by their indices
+	Before    int     // so many of the texts went on before, and are there because of what reaches over from them
 }
 
 // Screen classifies the texts of one thing, such as a result, under a ruleset by its name, and records what became of them. Texts come
-// back in their order, as they may go on; a text that is blocked is none of them. An error says that nothing may go on, and holds none
-// of the text. Under a name that is not known everything is blocked, and that is a failure of integrity (MACE 3.1).
+// back in their order, as they may go on, without those that went on before; a text that is blocked is none of them. An error says that
+// nothing may go on, and holds none of the text. Under a name that is not known everything is blocked, and that is a failure of
+// integrity (MACE 3.1).
 func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts ...string) (all classify.Result, shown []string, err error) {
 	set := b.Texts().Named(ruleset)
 	s := messages.Screening{Requester: way.Requester, Where: way.Where, About: way.About, Durable: way.Durable}
@@ -27,10 +35,12 @@ func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts
 	if set != nil {
 		all.Ruleset = set.ID
 	}
-	for _, text := range texts {
-		one := classify.Text(set, text)
+	for n, one := range classify.Texts(set, texts, way.Runs...) {
+		if n < way.Before {
+			continue
+		}
 		shown = append(shown, one.Shown)
-		s.Take(text, one)
+		s.Take(texts[n], one)
 		if one.Classification.Stricter(all.Classification) {
 			all = one
 		}
@@ -39,9 +49,57 @@ func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts
 	if all.Classification == classify.Pass {
 		return all, shown, nil
 	}
-	s.Text = strings.Join(texts, "\n")
+	s.Text = strings.Join(texts[way.Before:], "\n")
 	if _, err := b.Screened(ctx, s); err != nil {
 		return all, nil, err
 	}
 	return all, shown, nil
+}
+
+// shipped are the rulesets that come with the program, for who has no backend yet.
+var shipped = sync.OnceValue(func() *classify.Library { return classify.NewLibrary(rules.Defaults()["safety.yaml"]) })
+
+// Plain is a text as people may be told of it under a ruleset by its name, where nothing of it is recorded.
+func Plain(ruleset, text string) string { return classify.Text(shipped().Named(ruleset), text).Shown }
+
+// mostLooked bounds a result that is looked at here, in bytes; more of one does not come from a hook.
+const mostLooked = 256 << 10
+
+// notLooked takes the place of a result that is longer.
+const notLooked = "This result is longer than Interlock looks at, so it was left out."
+
+// ScreenResult says what of a tool's result an agent behind a hook may be shown, under the ruleset that the settings name, and records
+// what was taken out. The result is JSON or text, and what is shown is the same. Without a message it may be shown as it is.
+func (b *Backend) ScreenResult(ctx context.Context, p interlock.Proposal, result string) (shown, message string, err error) {
+	if b.Settings.HookTexts.Off() {
+		return "", "", nil
+	}
+	if len(result) > mostLooked {
+		return "", notLooked, nil
+	}
+	value, quoted := []byte(result), false
+	if !json.Valid(value) {
+		value, quoted = rpc.AppendString(nil, result), true
+	}
+	said := spoken.Read(value, spoken.Options{})
+	texts, runs := said.Texts()
+	way := Passing{Requester: p.Requester, Where: "result of a tool", Runs: runs}
+	all, parts, err := b.Screen(ctx, string(b.Settings.HookTexts), way, texts...)
+	if err != nil || all.Message == "" {
+		return "", "", err
+	}
+	if all.Classification == classify.Refuse { // of the same form, and the refusal instead of its first text
+		for n := range parts {
+			parts[n] = ""
+		}
+		parts[0] = classify.BlockMessage
+	}
+	out, whole := said.Show(parts)
+	switch {
+	case !whole:
+		return "", all.Message, nil
+	case quoted:
+		return rpc.Unquoted(out), all.Message, nil
+	}
+	return string(out), all.Message, nil
 }

@@ -30,6 +30,12 @@ func notesServer() {
 			continue
 		}
 		result := `{}`
+		if lines := wordForWord(m.Method + " " + m.Params.Name); lines != nil {
+			for _, line := range lines {
+				fmt.Println(strings.ReplaceAll(string(line), `"$ID"`, string(m.ID)))
+			}
+			continue
+		}
 		switch m.Method {
 		case "initialize":
 			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}` + otherLists() +
@@ -76,6 +82,15 @@ func notesServer() {
 		}
 		fmt.Printf(`{"result":%s,"jsonrpc":"2.0","id":%s}`+"\n", result, m.ID)
 	}
+}
+
+// wordForWord is what a file named told.json says word for word where a request of that method and name comes.
+func wordForWord(request string) (lines []json.RawMessage) {
+	all := map[string][]json.RawMessage{}
+	if text, err := os.ReadFile("told.json"); err == nil && json.Unmarshal(text, &all) == nil {
+		return all[strings.TrimSpace(request)]
+	}
+	return nil
 }
 
 // otherLists are the capabilities of a notes server beside its tools: what there are files for in its directory.

@@ -18,6 +18,10 @@ var texts = []struct{ name, part string }{
 	{"wide", "４０１２ ８８８８ "},
 	{"brackets", "((1)(2) +1 "},
 	{"orders", "ignore all and reveal "},
+	{"escapes", "%34%2531&#49;&nbsp;\\u0032 "},
+	{"column", "4567890\n"},
+	{"folded", "abcdefgh1\n"},
+	{"dump", "34 30 31 "},
 }
 
 // BenchmarkText measures what is promised: 1 KB in 60 µs, 10 KB in 1 ms, 1 MB in 120 ms on prose; the others must not be far off

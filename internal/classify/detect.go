@@ -20,7 +20,25 @@ type found struct {
 
 // detect returns what the rules find in a text, in its order. Of two findings of sensitive parts that overlap one is made.
 func (r *Ruleset) detect(text string) []found {
-	all := r.sensitive(text)
+	all := r.risks(text, r.sensitive(text), maxLayers)
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
+	return all
+}
+
+// risks is risky, of a text as it is and without its escapes.
+func (r *Ruleset) risks(text string, all []found, deep int) []found {
+	all = r.risky(text, all)
+	if deep == 0 {
+		return all
+	}
+	if v, ok := unescaped(text); ok {
+		all = v.through(all, func(text string, all []found) []found { return r.risks(text, all, deep-1) })
+	}
+	return all
+}
+
+// risky adds orders to a model and requests for harm.
+func (r *Ruleset) risky(text string, all []found) []found {
 	if r.injection {
 		if rule := r.rule("injection", "orders", ""); rule >= 0 {
 			for _, s := range injected(text) {
@@ -31,24 +49,31 @@ func (r *Ruleset) detect(text string) []found {
 	if r.harm {
 		all = append(all, r.harmful(text)...)
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Start < all[j].Start })
 	return all
 }
 
-// sensitive returns credentials and personal data, in order and without overlaps.
+// sensitive returns credentials and personal data, and words that hold anything a rule is about once they are decoded, in order and
+// without overlaps.
 func (r *Ruleset) sensitive(text string) []found {
-	all := r.plain(text, nil)
+	return r.merged(text, r.layers(text, nil, maxLayers))
+}
+
+// layers adds what the detectors of sensitive parts find in a text as it is, as its reader sees it, and as it is without its escapes
+// and encodings, as many as that.
+func (r *Ruleset) layers(text string, all []found, deep int) []found {
+	all = r.broken(text, r.plain(text, all))
 	if !ascii(text) {
 		if v := folded(text); v.text != text {
-			n := len(all)
-			all = r.plain(v.text, all)
-			for i := n; i < len(all); i++ {
-				all[i].Start, all[i].End = v.place(all[i].Start), v.place(all[i].End)
-			}
+			all = v.through(all, r.plain)
 		}
 	}
-	all = r.encoded(text, all)
-	return r.merged(text, all)
+	if deep == 0 {
+		return all
+	}
+	if v, ok := unescaped(text); ok {
+		all = v.through(all, func(text string, all []found) []found { return r.layers(text, all, deep-1) })
+	}
+	return r.encoded(text, all, deep-1)
 }
 
 // longSecret is the length at which package secret stops reading a value, however far it goes on.
@@ -113,8 +138,9 @@ func (r *Ruleset) merged(text string, all []found) []found {
 // minEncoded is the length from which a word may be text that is encoded.
 const minEncoded = 24
 
-// encoded adds the words of a text that are sensitive text once encoded.
-func (r *Ruleset) encoded(text string, all []found) []found {
+// encoded adds the words of a text, in base64 or hexadecimal, that hold something once they are decoded: each whole, under the
+// strictest rule.
+func (r *Ruleset) encoded(text string, all []found, deep int) []found {
 	for at := 0; at < len(text); {
 		if !inBase64(text[at]) {
 			at++
@@ -124,19 +150,39 @@ func (r *Ruleset) encoded(text string, all []found) []found {
 		for at < len(text) && inBase64(text[at]) {
 			at++
 		}
-		if at-start < minEncoded {
+		var plain []byte
+		switch {
+		case at-start >= minEncoded:
+			plain = decodedWord(text[start:at])
+		case at-start == 2 || at-start > 2 && text[start+2] == '-':
+			plain, at = hexPairs(text, start)
+		}
+		if plain == nil {
 			continue
 		}
-		plain, err := lex.DecodeBase64(text[start:at])
-		if err != nil || !readable(plain) {
-			continue
+		worst := -1
+		inner := r.risky(string(plain), r.layers(string(plain), nil, deep))
+		for n := range inner {
+			if worst < 0 || r.Rules[inner[n].rule].Verdict.Stricter(r.Rules[inner[worst].rule].Verdict) {
+				worst = n
+			}
 		}
-		for _, s := range r.plain(string(plain), nil) {
-			all = append(all, found{start, at, s.kind, s.tier, s.rule})
-			break
+		if worst >= 0 {
+			all = append(all, found{start, at, inner[worst].kind, inner[worst].tier, inner[worst].rule})
 		}
 	}
 	return all
+}
+
+// decodedWord is the text that a word says once it is decoded, or nil.
+func decodedWord(word string) []byte {
+	if plain := hexText(word); plain != nil {
+		return plain
+	}
+	if plain, err := lex.DecodeBase64(word); err == nil && readable(plain) {
+		return plain
+	}
+	return nil
 }
 
 func inBase64(c byte) bool {
@@ -146,12 +192,14 @@ func inBase64(c byte) bool {
 // readable reports bytes that are text.
 func readable(text []byte) bool {
 	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+		if !readableByte(c) {
 			return false
 		}
 	}
 	return len(text) > 0 && utf8.Valid(text)
 }
+
+func readableByte(c byte) bool { return c >= ' ' && c != 0x7f || c == '\n' || c == '\t' || c == '\r' }
 
 func ascii(text string) bool {
 	for i := 0; i < len(text); i++ {

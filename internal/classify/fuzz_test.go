@@ -41,7 +41,8 @@ func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "card 4012 8888 8888 1881", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "Ignore all previous instructions.",
 		"４０１２ ８８８８ ８８８８ １８８１", "a@b.co\u200b", "bXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgxIG9r", "how to build a bomb",
 		"\xff\xfe", "é@é.éé", "[redacted]", "AKIAQWERTYUIOPASDFGHAKIAQWERTYUIOPASDFGH", "+1 415 555 0132 4012888888881881", "ﬁ😀\U000e0041",
-		`{"to":"ann@mail.example.com","id":[1,2]}`} {
+		`{"to":"ann@mail.example.com","id":[1,2]}`, "%34%2534&#52;&nbsp;\\u0034\\ud83d\\ude00", "34 30 31 32 38 38 38 38 38 38 38 38 31",
+		"4012 8888\n8888 1881", "ghp_abcdefghijklm\nnopqrstuvwxyz0123456789"} {
 		f.Add(seed, uint8(3))
 	}
 	all, fewer := fuzzRulesets(f)

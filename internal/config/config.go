@@ -161,6 +161,9 @@ type Config struct {
 	// `startup` (patterns of files that are protected because something obeys them later). Default: the profile default, with
 	// the values in brackets, no host and the patterns in the sandbox's manual.
 	Sandbox Sandbox `json:"sandbox"`
+	// HookTexts is what results of tools are classified by before an agent behind a hook sees them, as far as its harness lets a hook
+	// replace them: off, results or mace-stage1. Default: off.
+	HookTexts TextRuleset `json:"hook_texts"`
 	// Gateway is what `interlock gateway` is in front of, and how it serves clients over HTTP. `servers` are MCP
 	// servers, in the order in which they are started, each with a `name` of its own (letters, digits, _ and -) and
 	// either `command`, a program, with `args`, `env` and `dir` (an absolute path), or `url`, an address, with

@@ -122,6 +122,16 @@ func (r *TextRuleset) UnmarshalText(text []byte) error {
 	return interlock.Errorf(interlock.CodeInvalid, "", "%.40q is not known; name off, results or mace-stage1", text)
 }
 
+// weakerTexts is what makes a setting of this kind weaker, and strictestTexts keeps that from happening.
+const weakerTexts = "one that takes less out"
+
+func strictestTexts(base, want TextRuleset) TextRuleset {
+	if want.strictness() < base.strictness() {
+		return base
+	}
+	return want
+}
+
 // strictness orders rulesets of texts.
 func (r TextRuleset) strictness() int {
 	switch r {

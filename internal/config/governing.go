@@ -68,6 +68,7 @@ func decisionSettings() []Governing {
 			func(c *Config) *string { return &c.Profile }, joinProfile),
 		governing("mode", "monitoring, logging and disabled, each weaker than the one before",
 			func(c *Config) *interlock.Mode { return &c.Mode }, lesser),
+		governing("hook_texts", weakerTexts, func(c *Config) *TextRuleset { return &c.HookTexts }, strictestTexts),
 		governing("unattended", weakerOff, func(c *Config) *bool { return &c.Unattended }, either),
 		governing("production", weakerGone, func(c *Config) *[]string { return &c.Production }, all),
 		governing("approval_ttl", weakerLonger, func(c *Config) *Duration { return &c.ApprovalTTL }, lesser),

@@ -158,6 +158,7 @@ func pairs() []pair {
 		{"gateway.tls.client_name", func(c *Config) {}, func(c *Config) { c.Gateway.TLS.Agent = "cn" }, true},
 		{"gateway.record", func(c *Config) {}, func(c *Config) { c.Gateway.Record = RecordObjections }, true},
 		{"gateway.record", func(c *Config) {}, func(c *Config) { c.Gateway.Record = RecordAll }, false},
+		{"hook_texts", func(c *Config) { c.HookTexts = TextsResults }, func(c *Config) { c.HookTexts = TextsOff }, true},
 		{"gateway.texts", func(c *Config) { c.Gateway.Texts = TextsMACE }, func(c *Config) { c.Gateway.Texts = TextsResults }, true},
 		{"gateway.texts", func(c *Config) { c.Gateway.Texts = TextsResults }, func(c *Config) { c.Gateway.Texts = TextsMACE }, false},
 		{"gateway.texts", func(c *Config) { c.Profile = signedProfile },

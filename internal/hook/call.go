@@ -43,6 +43,8 @@ type Call struct {
 	// what listens where the server should can't prove to be it; it was not believed, and people should know
 	Impostor bool
 
+	screened screened // for After: what the agent may be shown of Result
+
 	roams  bool     // After says which directory the harness is in by then, which a command may have changed
 	server string   // the MCP server it may go to, if that is named like Interlock's own; empty: it isn't
 	input  object   // the tool's arguments as they came

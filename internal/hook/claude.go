@@ -19,6 +19,10 @@ func claude() dialect {
 			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow",
 				Reason: handedText, Updated: input}})}
 		},
+		replace: func(call Call) (Output, bool) {
+			specific := &claudeSpecific{Event: call.Event, Output: call.screened.json(), Context: call.screened.message}
+			return Output{Stdout: line(claudeOutput{Specific: specific})}, call.Event == "PostToolUse"
+		},
 		refuse: func(call Call, text string) Output {
 			out := claudeAnswer(call, interlock.Deny, text)
 			if call.Phase != Permission {
@@ -156,6 +160,8 @@ type claudeSpecific struct {
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Decision *claudeDecision `json:"decision,omitempty"`
 	Updated  json.RawMessage `json:"updatedInput,omitempty"`
+	Output   json.RawMessage `json:"updatedToolOutput,omitempty"`
+	Context  string          `json:"additionalContext,omitempty"`
 }
 
 type claudeDecision struct {

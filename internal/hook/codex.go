@@ -19,6 +19,9 @@ func codex() dialect {
 			return Output{Stdout: line(claudeOutput{Specific: &claudeSpecific{Event: "PreToolUse", Verdict: "allow",
 				Updated: input}})}
 		},
+		replace: func(call Call) (Output, bool) { // the reason of a block is what the model is given for the result
+			return Output{Stdout: line(codexBlock{Decision: "block", Reason: call.screened.text()})}, true
+		},
 		shows: func(payload object) bool {
 			turn, _ := payload.text("turn_id")
 			return turn != ""
@@ -31,6 +34,12 @@ func codex() dialect {
 		},
 		stops: func(_ string, a answer) bool { return a.specific }, // exit 2 does not block on every version and system
 	}
+}
+
+// codexBlock is an answer to PostToolUse.
+type codexBlock struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
 }
 
 func placeCodex(event string) (Phase, bool) {

@@ -21,6 +21,10 @@ func cursor() dialect {
 		rewrite: func(_ Call, input json.RawMessage) Output {
 			return Output{Stdout: line(cursorRewrite{Permission: "allow", Updated: input})}
 		},
+		replace: func(call Call) (Output, bool) { // of a server's tools alone
+			mcp := len(call.Proposals) == 1 && strings.HasPrefix(call.Proposals[0].Action.Tool, "MCP:")
+			return Output{Stdout: line(cursorResult{call.screened.json(), call.screened.message})}, mcp && call.Event == "postToolUse"
+		},
 		refuse: func(call Call, text string) Output {
 			out := cursorAnswer(call, interlock.Deny, text)
 			if call.Phase == Unknown {
@@ -173,6 +177,11 @@ type cursorOutput struct {
 type cursorRewrite struct {
 	Permission string          `json:"permission"`
 	Updated    json.RawMessage `json:"updated_input"`
+}
+
+type cursorResult struct {
+	Updated json.RawMessage `json:"updated_mcp_tool_output"`
+	Context string          `json:"additional_context"`
 }
 
 func cursorAnswer(call Call, verdict interlock.Verdict, text string) Output {

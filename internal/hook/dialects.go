@@ -50,6 +50,8 @@ type dialect struct {
 	refuse func(call Call, text string) Output
 	// rewrite allows the call with other arguments, where the event can; nil where the harness can't, or not for this event.
 	rewrite func(call Call, input json.RawMessage) Output
+	// replace has other words shown in place of what a call returned, if the event can; nil where the harness can't.
+	replace func(call Call) (out Output, can bool)
 
 	// shows reports whether only this harness writes such a payload; nil where its payloads look like those of others.
 	shows func(payload object) bool

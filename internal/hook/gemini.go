@@ -22,6 +22,9 @@ func gemini() dialect {
 			return Output{Stdout: line(geminiOutput{Decision: "allow", Reason: handedText,
 				Specific: &geminiSpecific{Event: "BeforeTool", Input: input}})}
 		},
+		replace: func(call Call) (Output, bool) { // a denial hides the result, and its reason takes the place
+			return Output{Stdout: line(geminiOutput{Decision: "deny", Reason: call.screened.text()})}, true
+		},
 		refuse: func(_ Call, text string) Output { return Output{Stderr: []byte(text + "\n"), Exit: 2} },
 		shows: func(payload object) bool {
 			event, _ := payload.text("hook_event_name")

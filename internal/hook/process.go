@@ -165,6 +165,7 @@ func Decide(ctx context.Context, call Call, env Environment, backend Backend, re
 		if err := call.hear(ctx, backend); err != nil {
 			return Refuse(call, "result", "what the call returned is not remembered: "+shown(err)), nil
 		}
+		call.screen(ctx, backend)
 		return Render(call, redact), nil
 	}
 	answers := make([]interlock.Answer, len(call.Proposals))

@@ -17,6 +17,9 @@ func Render(call Call, redact func(string) string, answers ...interlock.Answer) 
 	if !known || call.Phase == Unknown {
 		return Refuse(call, "internal", "the hook could not place the event")
 	}
+	if call.Phase == After && call.screened.message != "" {
+		return call.replacing(d)
+	}
 	if call.Phase == After || call.Phase == Told || call.Phase == Other {
 		return d.answer(call, interlock.Allow, "")
 	}

@@ -225,8 +225,11 @@ func (s *Server) heard(c *Call) error {
 		p := c.Proposals[0]
 		body = heardBody{Requester: p.Requester, Action: &p.Action, Result: cut(c.Result, maxSent)}
 	}
-	_, err := s.post("/v1/heard", body)
-	return err
+	reply, err := s.post("/v1/heard", body)
+	if err != nil || c.Phase != After {
+		return err
+	}
+	return c.readScreened(reply)
 }
 
 type heardBody struct {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"interlock"
@@ -35,7 +36,28 @@ func (x *exchange) heard() {
 		x.fail(err)
 		return
 	}
-	x.answer(http.StatusOK, typeJSON, []byte(`{"heard":true}`+"\n"))
+	answer := heardAnswer{Heard: true}
+	if by, looks := listener.(screener); looks && body.Action != nil {
+		answer.Shown, answer.Message, err = by.ScreenResult(ctx, interlock.Proposal{Action: *body.Action, Requester: body.Requester}, body.Result)
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.answerJSON(http.StatusOK, answer)
+}
+
+// heardAnswer says that a text was taken note of and, where results are classified and something was taken out, what of the result the
+// agent may be shown, and what is said of the rest.
+type heardAnswer struct {
+	Heard   bool   `json:"heard"`
+	Shown   string `json:"shown,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// A screener is a backend that classifies results.
+type screener interface {
+	ScreenResult(ctx context.Context, p interlock.Proposal, result string) (shown, message string, err error)
 }
 
 func (x *exchange) readHeard() (heardBody, error) {

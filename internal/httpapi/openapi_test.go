@@ -117,9 +117,8 @@ func operations() []operation {
 			about: "Read one event without what was wanted and written, an agent one of its own; /governance/events/{id} and /audit/event/{id} too."},
 		{path: "/safety/classify", method: "post", id: "classifyText", body: typeOf[classifyBody](), answer: typeOf[classifyAnswer](),
 			also: []int{429}, about: "Classify a text. What is left out of it is recorded first; only shown may go on."},
-		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](), answer: typeOf[struct {
-			Heard bool `json:"heard"`
-		}](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
+		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](),
+			answer: typeOf[heardAnswer](), about: "Tell what a run's user said, or what an action of the run returned. For Interlock's own hook."},
 		{path: "/v1/events", method: "get", id: "events", query: []string{"from", "limit", "type"}, answer: typeOf[page](),
 			about: "Read events from an index on, oldest first. An agent sees those it is the actor of, under the profile asa none."},
 		{path: "/v1/checkpoint", method: "get", id: "checkpoint", text: true, also: []int{404},

@@ -156,7 +156,7 @@ func (s *Session) concluded(revision string, p permit, e rpc.Envelope, err error
 			detail = "the server asked for input instead of an answer"
 		}
 		passed := int64(len(p.action.Arguments) + len(e.Result) + len(e.Fault))
-		s.reportMeasured(p, status, detail, took, interlock.Measured{Bytes: &passed})
+		s.reportMeasured(p, status, s.plainly(detail), took, interlock.Measured{Bytes: &passed})
 	}
 	return kind, err
 }
@@ -173,7 +173,7 @@ func (s *Session) rendered(ctx context.Context, r *request, m *mount, p permit, 
 	case rpc.Dropped(e):
 		return s.unread(r, p)
 	case e.Fault != nil:
-		return answer{fault: e.Fault}
+		return s.faulted(ctx, p, e.Fault)
 	case kind == typeInput:
 		return s.inputRequired(ctx, r, m, p, e.Result)
 	}
@@ -201,29 +201,6 @@ func outcomeOf(e rpc.Envelope) (interlock.OutcomeStatus, string) {
 		return interlock.OutcomeFailure, detail
 	}
 	return interlock.OutcomeSuccess, ""
-}
-
-// screened is a result as the client may see it.
-func (s *Session) screened(ctx context.Context, r *request, p permit, result []byte) answer {
-	if most := s.gateway.config.Limits.Result; len(result) > most {
-		return s.withheld(r, p, "result_too_large", tooLarge)
-	}
-	if c := s.gateway.config.Classifier; c != nil {
-		shown, err := c.Classify(ctx, Classified{p.requester, p.action, p.answer.Event, result})
-		if err != nil {
-			reason := "the server's answer was withheld"
-			var refused *interlock.Error
-			if errors.As(err, &refused) {
-				reason = refused.Error()
-			}
-			return s.withheld(r, p, "result_withheld", reason)
-		}
-		result = shown
-	}
-	if h := s.gateway.config.Hearer; h != nil {
-		h.Returned(p.requester, interlock.View{}, p.action, string(result))
-	}
-	return answer{result: result}
 }
 
 // withheld is the answer where the action was carried out and its result can't be shown.

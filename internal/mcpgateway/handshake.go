@@ -211,7 +211,7 @@ func (s *Session) instructions() string {
 	var all []string
 	for _, m := range s.mounts {
 		m.mu.Lock()
-		about, pinned := strings.TrimSpace(m.about), m.pinned
+		about, pinned := strings.TrimSpace(m.shown), m.pinned
 		m.mu.Unlock()
 		if about != "" && s.mayShow(pinned) {
 			all = append(all, "# "+m.name()+"\n\n"+about)

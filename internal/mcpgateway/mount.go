@@ -31,6 +31,7 @@ type mount struct {
 	mu       sync.Mutex
 	features features
 	about    string                      // its instructions
+	shown    string                      // they, as the client may see them
 	pinned   pinning.Target              // they, as pinned
 	taken    map[string]interlock.Digest // resources that are pinned, by URI, and the definition that is
 	health   string                      // what is wrong; empty: nothing
@@ -166,12 +167,12 @@ func (m *mount) initialize(ctx context.Context, w *wire) error {
 	}
 	if e.Fault != nil {
 		return interlock.Errorf(interlock.CodeUnavailable, "", "the server refused the handshake: %.200s",
-			rpc.Unquoted(rpc.Member(e.Fault, "message")))
+			m.session.plainly(rpc.Unquoted(rpc.Member(e.Fault, "message"))))
 	}
 	version := rpc.Unquoted(rpc.Member(e.Result, "protocolVersion"))
 	if !slices.Contains(upstreamVersions, version) {
 		return interlock.Errorf(interlock.CodeUnavailable, "",
-			"the server speaks revision %.40q of the protocol; wanted is one of %v", version, upstreamVersions)
+			"the server speaks revision %.40q of the protocol; wanted is one of %v", m.session.plainly(version), upstreamVersions)
 	}
 	m.mu.Lock()
 	m.features = featuresOf(rpc.Member(e.Result, "capabilities"))
@@ -328,7 +329,9 @@ func (m *mount) noticed(w *wire, e rpc.Envelope) {
 		w.agreed(e.Params)
 	case "notifications/elicitation/complete":
 		if !s.isStateless() { // that revision has none, because its elicitations have no ids
-			s.tell(s.peer, e.Method, e.Params)
+			if shown := s.notice(e.Params, "", nil); shown != nil || e.Params == nil {
+				s.tell(s.peer, e.Method, shown)
+			}
 		}
 	}
 }

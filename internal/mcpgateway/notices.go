@@ -31,7 +31,14 @@ func (s *Session) subscribe(ctx context.Context, r *request) answer {
 		if err != nil {
 			return notThere(m.name())
 		}
-		return answer{result: e.Result, fault: e.Fault}
+		if e.Fault != nil {
+			return s.faulted(ctx, permit{}, e.Fault)
+		}
+		shown, told, err := s.screen(ctx, utterance{where: inResult, value: e.Result})
+		if err != nil || told.Blocked {
+			shown = []byte("{}")
+		}
+		return answer{result: shown}
 	}
 	of, err := s.taken(ctx, r, m, uri)
 	if err != nil {
@@ -82,6 +89,10 @@ func (s *Session) logged(w *wire, params []byte) {
 		}
 		to = r.reply
 	}
+	params = s.notice(params, "data", &w.heard)
+	if params == nil {
+		return
+	}
 	logger := w.mount.name()
 	if own := rpc.Unquoted(rpc.Member(params, "logger")); own != "" {
 		logger += "." + own
@@ -120,13 +131,14 @@ func (s *Session) changed(kind offerKind) {
 func (s *Session) updated(m *mount, uri string, params json.RawMessage) {
 	if !s.isStateless() {
 		s.mu.Lock()
-		subscribed := false
+		subscribed, itself := false, s.watched[uri] == m
 		for _, at := range s.watched {
 			subscribed = subscribed || at == m // what changed may be a part of what was subscribed to
 		}
 		s.mu.Unlock()
-		if subscribed {
-			s.tell(s.peer, "notifications/resources/updated", append(rpc.AppendString([]byte(`{"uri":`), uri), 0x7d))
+		params := append(rpc.AppendString([]byte(`{"uri":`), uri), 0x7d)
+		if subscribed && (itself || string(s.notice(params, "", nil)) == string(params)) {
+			s.tell(s.peer, "notifications/resources/updated", params)
 		}
 		return
 	}

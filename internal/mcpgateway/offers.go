@@ -54,6 +54,7 @@ type offer struct {
 type offers struct {
 	list   []offer
 	byName map[string]int
+	left   map[string]bool // definitions that no client may see
 }
 
 func (o *offers) named(name string) *offer {
@@ -80,6 +81,9 @@ func (f features) offersKind(k offerKind) (has, tells bool) {
 
 // readAll reads every list of a server that has just introduced itself.
 func (m *mount) readAll(ctx context.Context, w *wire) error {
+	if err := m.instructed(ctx); err != nil {
+		return err
+	}
 	for k := range offerKinds {
 		kind := offerKind(k)
 		has, _ := m.can().offersKind(kind)
@@ -187,7 +191,7 @@ func (m *mount) hold(ctx context.Context, l pinning.Listing) ([]pinning.PinVerdi
 
 // learn takes a whole list. What has no name, or one that stood before, is left out.
 func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage) error {
-	found := &offers{byName: make(map[string]int, len(raw))}
+	found, before := &offers{byName: make(map[string]int, len(raw)), left: map[string]bool{}}, m.offers[kind].Load()
 	var verdicts []pinning.PinVerdict
 	if m.session.gateway.config.Pins != nil {
 		var err error
@@ -201,6 +205,16 @@ func (m *mount) learn(ctx context.Context, kind offerKind, raw []json.RawMessage
 		if _, twice := found.byName[o.name]; !ok || twice {
 			continue
 		}
+		shown, err := m.defined(ctx, before, o, definition)
+		if err != nil {
+			m.offers[kind].Store(nil)
+			return fmt.Errorf("looking at what a server lists: %w", err)
+		}
+		if shown == nil {
+			found.left[string(definition)] = true
+			continue
+		}
+		o.listed = shown
 		if verdicts != nil { // whether it may be shown and called is asked each time: an operator may approve it at any time
 			o.target.Upstream.Definition = verdicts[i].Definition
 		}
@@ -222,7 +236,6 @@ func (m *mount) offer(kind offerKind, definition json.RawMessage) (offer, bool) 
 		Tool: offerKinds[kind].pinned + o.name}
 	if kind == kindTools || kind == kindPrompts {
 		o.full = m.name() + "." + o.name
-		o.listed = rpc.With(definition, "name", rpc.AppendString(nil, o.full))
 	}
 	if kind == kindTools {
 		o.hints = annotationsOf(definition)
@@ -306,6 +319,9 @@ func (s *Session) list(ctx context.Context, r *request, kind offerKind) answer {
 	}
 	if r.revision == RevisionStateless {
 		text = append(text, `,"ttlMs":0,"cacheScope":"private"`...)
+	}
+	if left := s.leftOut(kind); left > 0 {
+		text = fmt.Appendf(text, `,"_meta":{"%s":"%d left out: their names or schemas hold what may not be shown."}`, noticeOf, left)
 	}
 	return answer{result: append(text, '}')}
 }

@@ -2,7 +2,6 @@ package mcpgateway
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -89,18 +88,29 @@ type Hearer interface {
 	Returned(r interlock.Requester, view interlock.View, action interlock.Action, result string)
 }
 
-// A Classifier looks at what a server answers before the client sees it. It may return another result, or an error that
-// withholds it; the message of an *interlock.Error is shown.
+// A Classifier says what of a server's texts may go on to the client or to people. It is safe for concurrent use.
 type Classifier interface {
-	Classify(ctx context.Context, c Classified) (json.RawMessage, error)
+	// Classify says what may go on, and has recorded what was taken out when it returns. With an error nothing may go on.
+	Classify(ctx context.Context, c Classified) (Shown, error)
+	// Plain is a text as people may be told of it where nothing of it need be recorded, such as a line of a log.
+	Plain(text string) string
 }
 
-// A Classified is a server's answer, or what it asks while it answers, and the decided call that it came of.
+// A Classified is what is in one message of a server, and the decided call that it came of, if there is one.
 type Classified struct {
 	Requester interlock.Requester
-	Action    interlock.Action
-	Event     string // of the decision
-	Result    json.RawMessage
+	Event     string // of the decision; empty: none
+	Where     string // what it is in, in words of ours, such as "result of a server"
+	Texts     []string
+	Runs      [][]int // texts that are read one behind the other, by their indices
+	Before    int     // so many of the texts went on before: they are there for what reaches over from them
+}
+
+// A Shown is what of these texts may go on.
+type Shown struct {
+	Texts   []string // in the same order, without those that went on before
+	Message string   // what the reader is told of what is missing; empty: nothing is
+	Blocked bool     // none of it may go on
 }
 
 // Nowhere takes what belongs to a message that is no request: there is nobody who waits for it.

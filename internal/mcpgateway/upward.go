@@ -91,8 +91,14 @@ func (w *wire) carryUp(ctx context.Context, e rpc.Envelope, of *pending, during 
 	if !settled.Forward || decision.Event == "" {
 		return settled.answer()
 	}
+	leave := permit{action: action, requester: p.Requester, answer: decision}
+	params, err := s.mayAsk(ctx, leave, withoutMeta(action.Arguments))
+	if err != nil {
+		s.report(leave, interlock.OutcomeSkipped, "the client was not asked: "+errSpelled.Message, 0)
+		return faultOf(rpc.CodeInternal, "the client was not asked", nil)
+	}
 	begun := time.Now()
-	answered, err := w.carryOn(ctx, of, during, e.Method, withoutMeta(action.Arguments))
+	answered, err := w.carryOn(ctx, of, during, e.Method, params)
 	status, detail := interlock.OutcomeSuccess, ""
 	switch {
 	case errors.Is(err, errNotShown):
@@ -102,7 +108,7 @@ func (w *wire) carryUp(ctx context.Context, e rpc.Envelope, of *pending, during 
 	case answered.Fault != nil:
 		status = interlock.OutcomeFailure
 	}
-	s.report(permit{action: action, requester: p.Requester, answer: decision}, status, detail, time.Since(begun))
+	s.report(leave, status, detail, time.Since(begun))
 	if err != nil {
 		return faultOf(rpc.CodeInternal, "the client did not answer", nil)
 	}

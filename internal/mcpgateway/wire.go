@@ -31,6 +31,7 @@ type wire struct {
 
 	garbage meter.Allowance // of lines in our log about what is no message; of the one goroutine that receives
 	chatter meter.Allowance // of log messages to the client; likewise
+	heard   heard           // the last of those; likewise
 
 	mu       sync.Mutex
 	next     int64
@@ -56,6 +57,7 @@ type pending struct {
 	held    atomic.Pointer[held] // the call, once the server has asked the client something
 	agreed  chan []byte          // what the server said it will tell; nil but for subscriptions/listen
 	touched atomic.Int64         // when the server last showed progress, in nanoseconds
+	heard   heard                // what it told of it; of the one goroutine that receives
 }
 
 // maxUpward is how many requests of one server are under way at once.
@@ -373,14 +375,26 @@ func (w *wire) progress(params []byte) {
 	if of == nil || token == nil {
 		return
 	}
-	text := append([]byte(`{"progressToken":`), token...)
+	var told []byte
 	rpc.Members(params, func(name, value []byte) {
 		switch string(name) {
 		case "progress", "total", "message":
-			text = append(append(append(append(text, ',', '"'), name...), '"', ':'), value...)
+			told = append(append(append(append(told, ',', '"'), name...), '"', ':'), value...)
 		}
 	})
-	w.mount.session.tell(of.reply, "notifications/progress", append(text, '}'))
+	if len(told) == 0 {
+		told = []byte{','}
+	}
+	s := w.mount.session
+	shown := s.notice(append(append([]byte{'{'}, told[1:]...), '}'), "message", &p.heard)
+	if step := rpc.Member(shown, "progress"); shown == nil || len(step) > 0 && step[0] == '"' {
+		return // without its number it tells nothing
+	}
+	text := append(append([]byte(`{"progressToken":`), token...), ',')
+	if rpc.Empty(shown) {
+		text = text[:len(text)-1]
+	}
+	s.tell(of.reply, "notifications/progress", append(text, shown[1:]...))
 }
 
 // only is the client's request that is under way on this wire, if there is just one: what the server sends now belongs to it.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,7 +26,6 @@ import (
 	"interlock/internal/config"
 	"interlock/internal/ledger"
 	"interlock/internal/mcpgateway"
-	"interlock/internal/strictjson"
 	"interlock/internal/upstream"
 )
 
@@ -147,7 +145,7 @@ func withoutToken(p *cli.Program, backend *embedded.Backend, agent string) error
 
 // servers are the servers this gateway is in front of: the one of the command line, or those of the settings.
 func (c *GatewayCommand) servers(p *cli.Program, settings config.Config) ([]mcpgateway.Server, error) {
-	options := upstream.Options{Getenv: p.Getenv, Log: upstreamLog(gatewayLogger(p))}
+	options := upstream.Options{Getenv: p.Getenv, Log: upstreamLog(settings, gatewayLogger(p))}
 	if len(c.Command) == 0 {
 		configured, err := embedded.Servers(settings, c.Client, options)
 		if err != nil {
@@ -192,9 +190,12 @@ func (c *GatewayCommand) servers(p *cli.Program, settings config.Config) ([]mcpg
 // gatewayLogger writes the gateway's log, one JSON object to a line.
 func gatewayLogger(p *cli.Program) *slog.Logger { return slog.New(slog.NewJSONHandler(p.Stderr, nil)) }
 
-// upstreamLog logs what servers write to their error output.
-func upstreamLog(logger *slog.Logger) func(server, line string) {
+// upstreamLog logs what servers write to their error output, of which people see what clients may see of a server's texts.
+func upstreamLog(settings config.Config, logger *slog.Logger) func(server, line string) {
 	return func(server, line string) {
+		if ruleset := settings.ResultTexts(); !ruleset.Off() {
+			line = embedded.Plain(string(ruleset), line)
+		}
 		logger.Info("a server wrote to its error output", "server", server, "line", line)
 	}
 }
@@ -214,7 +215,7 @@ func newGateway(p *cli.Program, settings config.Config, backend *embedded.Backen
 	if err != nil {
 		return nil, err
 	}
-	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Classifier: textsOfResults(settings, backend),
+	c := mcpgateway.Config{Backend: backend.Admission, Hearer: backend.Admission, Classifier: textsOfServers(settings, backend),
 		Asker: asker, CanAsk: true, Servers: servers,
 		Now: cli.Now, Random: rand.Reader,
 		Sparing: settings.Gateway.Record == config.RecordObjections,
@@ -285,80 +286,34 @@ func runName(word string) string {
 	return strings.Trim(name, ".@:/")
 }
 
-// resultTexts classifies what servers answer before a client sees it, by the ruleset that the settings name.
-type resultTexts struct {
+// serverTexts classifies what servers say before a client sees it, by the ruleset that the settings name.
+type serverTexts struct {
 	backend *embedded.Backend
 	ruleset string
 }
 
-// textsOfResults is the gateway's classifier, or none where the settings want none.
-func textsOfResults(settings config.Config, backend *embedded.Backend) mcpgateway.Classifier {
+// textsOfServers is the gateway's classifier, or none where the settings want none.
+func textsOfServers(settings config.Config, backend *embedded.Backend) mcpgateway.Classifier {
 	ruleset := settings.ResultTexts()
 	if ruleset.Off() {
 		return nil
 	}
-	return &resultTexts{backend: backend, ruleset: string(ruleset)}
+	return serverTexts{backend: backend, ruleset: string(ruleset)}
 }
 
-// Classify gives a result as it may be shown. What is blocked is withheld in the exact words of MACE 3.3; where something was taken out
-// the result says so.
-func (t *resultTexts) Classify(ctx context.Context, c mcpgateway.Classified) (json.RawMessage, error) {
-	var value any
-	if err := strictjson.DecodeTrusted(c.Result, &value); err != nil {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "result", "the server's answer is no JSON that can be looked at")
+// Classify says what may go on of a message, and has recorded what was taken out of it.
+func (t serverTexts) Classify(ctx context.Context, c mcpgateway.Classified) (mcpgateway.Shown, error) {
+	way := embedded.Passing{Requester: c.Requester, Where: c.Where, About: c.Event, Runs: c.Runs, Before: c.Before}
+	found, shown, err := t.backend.Screen(ctx, t.ruleset, way, c.Texts...)
+	if err != nil {
+		return mcpgateway.Shown{}, interlock.Errorf(interlock.CodeUnavailable, "result",
+			"what became of the server's answer could not be recorded")
 	}
-	var texts []string
-	value = eachText(value, func(text string) string { texts = append(texts, text); return text })
-	way := embedded.Passing{Requester: c.Requester, Where: "result of a server", About: c.Event}
-	found, shown, err := t.backend.Screen(ctx, t.ruleset, way, texts...)
-	switch {
-	case err != nil:
-		return nil, interlock.Errorf(interlock.CodeUnavailable, "result", "what became of the server's answer could not be recorded")
-	case found.Classification == classify.Pass:
-		return c.Result, nil
-	case found.Classification == classify.Refuse:
-		return blockedResult(value)
-	}
-	next := 0
-	value = eachText(value, func(string) string { next++; return shown[next-1] })
-	if result, is := value.(map[string]any); is {
-		if content, is := result["content"].([]any); is {
-			result["content"] = append(content, map[string]any{"type": "text", "text": found.Message})
-		}
-	}
-	return strictjson.Marshal(value)
+	return mcpgateway.Shown{Texts: shown, Message: found.Message, Blocked: found.Classification == classify.Refuse}, nil
 }
 
-// blockedResult is what is answered in place of a result that is blocked.
-func blockedResult(of any) (json.RawMessage, error) {
-	blocked := map[string]any{"content": []any{map[string]any{"type": "text", "text": classify.BlockMessage}}, "isError": true}
-	if result, is := of.(map[string]any); is && result["resultType"] != nil {
-		blocked["resultType"] = "complete"
-	}
-	return strictjson.Marshal(blocked)
-}
-
-// eachText replaces every string of a value, in the order of its members' names. Pictures and sound are left as they are: they are no
-// text to anybody who reads them.
-func eachText(value any, with func(string) string) any {
-	switch v := value.(type) {
-	case string:
-		return with(v)
-	case []any:
-		for n := range v {
-			v[n] = eachText(v[n], with)
-		}
-	case map[string]any:
-		kind, _ := v["type"].(string)
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if name == "data" && (kind == "image" || kind == "audio") {
-				continue
-			}
-			v[name] = eachText(v[name], with)
-		}
-	}
-	return value
-}
+// Plain is what people are told of a server's words.
+func (t serverTexts) Plain(text string) string { return embedded.Plain(t.ruleset, text) }
 
 // A canaryServer is a server behind the gateway that nothing must ever reach: doctor has a call of it refused. It runs
 // nothing, whatever it is told.
