@@ -93,6 +93,7 @@ func TestOverlaps(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"phone or card 4111 1111 1111 1111, ok", "card:4111 1111 1111 1111"},
 		{"my phone, then 4012 8888 8888 1882", ""},
+		{"phone or CPF: 1 529.982.247-25", "br-cpf:529.982.247-25"},
 		{"call 415-555-0132 94105", "phone:415-555-0132"},
 		{"phone 030 4012888888881881", "card:4012888888881881"},
 		{"tel. 0151 23476789, IBAN DE89 3704 0044 0532 0130 00", "phone:0151 23476789 iban:DE89 3704 0044 0532 0130 00"},
