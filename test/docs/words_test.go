@@ -32,6 +32,7 @@ var sameWord = map[string]string{
 	"JudgeSubject": "judge", "JudgeQuestion": "judge", "Judgment": "judge", "JudgeFailure": "judge", "JudgeIdentity": "judge",
 	"ActionRequest": "request", "ActionStatus": "request", "GovernedAction": "request", "Elector": "ballot", "CouncilTerms": "council",
 	"SettledBy": "settled", "Settlement": "settled",
+	"ModulePolicy": "module", "ModuleBudget": "module", "Registration": "module", "Widening": "module",
 }
 
 // forPrograms are types that only programs in Go meet.
