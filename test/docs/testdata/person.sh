@@ -114,8 +114,10 @@ operator() {
 calls=0
 hooked() {
 	calls=$((calls + 1))
+	local cwd command
+	cwd=$(quoted "$1") command=$(quoted "$2") # before the hook starts, which waits for its call only so long
 	printf '{"session_id":"s1","cwd":%s,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%s},"tool_use_id":"t%s"}' \
-		"$(quoted "$1")" "$(quoted "$2")" "$calls.$RANDOM" | command interlock ${3:-} hook --agent claude --event PreToolUse
+		"$cwd" "$command" "$calls.$RANDOM" | command interlock ${3:-} hook --agent claude --event PreToolUse
 }
 quoted() { python3 -c 'import json,sys; print(json.dumps(sys.argv[1]))' "$1"; }
 
