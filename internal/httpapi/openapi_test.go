@@ -53,8 +53,9 @@ func operations() []operation {
 		interlock.Answer
 		Trust *trustBody `json:"trust,omitempty"`
 	}
-	type messageAnswer struct {
-		interlock.Answer
+	type decided struct{ interlock.Answer }
+	type messageAnswer struct { // its text is the message's, and no classified one
+		decided
 		carriedBody
 	}
 	type oneEvent struct {
