@@ -154,6 +154,8 @@ func operator(text string, at, end int, strong bool) (from int, quote byte, ok b
 	case strings.HasPrefix(text[i:], ":="), strings.HasPrefix(text[i:], "=>"), strings.HasPrefix(text[i:], "?="),
 		strings.HasPrefix(text[i:], ".="):
 		i, seen = i+2, true
+	case text[i] == '(' && text[i-1] == ']': // the address of a link: [Auth](page.md#part-1)
+		return 0, 0, false
 	case text[i] == '=' || text[i] == ':' || text[i] == '>':
 		i, seen = i+1, true
 	case text[i] == ',' && closed && called(text, at), text[i] == '(':
