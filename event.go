@@ -102,6 +102,13 @@ const (
 	EventNodeHealthy   EventType = "NODE_HEALTHY"           // or it is healthy again
 	EventRetry         EventType = "RETRY_ATTEMPT"          // a module tries once more what has failed (MACE)
 	EventAccountReview EventType = "ACCOUNT_REVIEW_REQUEST" // an account met a fixed threshold of misuse: people are to look at it (MACE)
+
+	EventConsent         EventType = "PII_CONSENT"        // what a person permits to be kept of them, or that the council approved it (MACE)
+	EventConsentRevoked  EventType = "PII_CONSENT_REVOKE" // that a person permits it no more (MACE)
+	EventPersonalKept    EventType = "PII_STORED"         // a text with personal data is kept with consent, sealed
+	EventDataRequest     EventType = "DSR_REQUEST"        // a person asks for what is kept of them, or that it be deleted (MACE)
+	EventDataDelete      EventType = "DSR_DELETE_REQUEST" // the council is asked to have it deleted (MACE)
+	EventDeletedPersonal EventType = "deletion_manifest"  // what was deleted of a person, whose key is destroyed (MACE)
 )
 
 // An Entry is one event in its place in the log.
@@ -135,5 +142,6 @@ func EventTypes() []EventType {
 		EventPause, EventResume,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
 		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit,
-		EventNodeDegraded, EventNodeOffline, EventNodeHealthy, EventRetry, EventAccountReview}
+		EventNodeDegraded, EventNodeOffline, EventNodeHealthy, EventRetry, EventAccountReview,
+		EventConsent, EventConsentRevoked, EventPersonalKept, EventDataRequest, EventDataDelete, EventDeletedPersonal}
 }

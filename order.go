@@ -79,6 +79,11 @@ const (
 	VerbExecute Verb = "execute-request"
 	VerbPause   Verb = "pause"  // let no agent begin anything; Subject is [PauseSubject]; tightens
 	VerbResume  Verb = "resume" // end that; Subject likewise; loosens
+	// put on record what a person permits to be kept of them; Subject names them, Detail what; loosens
+	VerbConsent       Verb = "pii-consent"
+	VerbRevokeConsent Verb = "pii-consent-revoke" // end that; Subject is the consent's id
+	// act on a person's request about what is kept of them; Subject names them, Detail is export or delete; loosens
+	VerbDataRequest Verb = "dsr-request"
 	// make recorded decisions again; Subject says which, Detail is the mode; loosens
 	VerbReplay Verb = "replay"
 	// go on with that after a divergence; Subject and Detail likewise; loosens

@@ -25,7 +25,6 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
-	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/dataflow"
 	"interlock/internal/fileio"
@@ -221,8 +220,9 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 	adm, err := admission.New(admission.Config{
 		Evaluator:    *made.evaluator,
 		Store:        opened,
-		Redact:       classify.Redact,
+		Redact:       redactor(c),
 		Hash:         hasher(c.Home),
+		People:       personalKeys{c.Home},
 		Verify:       verify,
 		Attest:       attest(sealer),
 		Notify:       channels,

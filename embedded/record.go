@@ -43,7 +43,8 @@ func Revision() string {
 // Recorder says how a home keeps what decisions are made from.
 func Recorder(c config.Config) admission.Recorder {
 	sealer := sync.OnceValues(func() (func([]byte) ([]byte, error), error) { return inputsSealer(c.Home) })
-	return admission.Recorder{Off: c.ForgetInputs, Program: Version(), Analyser: Revision(), Governance: governance(c),
+	return admission.Recorder{Off: c.ForgetInputs, Personal: c.RedactsPersonal(), Program: Version(), Analyser: Revision(),
+		Governance: governance(c),
 		Seal: func(text []byte) ([]byte, error) {
 			seal, err := sealer()
 			if err != nil {
@@ -57,12 +58,16 @@ func Recorder(c config.Config) admission.Recorder {
 // governance is what the settings file says of how is decided. What a process may say otherwise of itself, such as whether
 // somebody is there, is recorded with each decision instead.
 func governance(c config.Config) map[string]string {
-	return map[string]string{
+	said := map[string]string{
 		"quiet_hours":   string(c.QuietHours),
 		"forget_inputs": strconv.FormatBool(c.ForgetInputs),
 		"archive_after": time.Duration(c.ArchiveAfter).String(),
 		"allow_remote":  strconv.FormatBool(c.AllowRemote),
 	}
+	if c.RedactsPersonal() {
+		said["privacy_log"] = string(config.PrivacyRedact)
+	}
+	return said
 }
 
 // inputsSealer seals for the home's key, which it makes where there is none.

@@ -113,7 +113,7 @@ func replayed(b *bench, home string) (wall, cpu time.Duration, err error) {
 		return 0, 0, err
 	}
 	defer backend.Close()
-	sources := replay.Sources{Redact: classify.Redact,
+	sources := replay.Sources{Redact: classify.Redact, RedactPersonal: classify.RedactPersonal,
 		Blob: func(d interlock.Digest) ([]byte, error) {
 			text, _, err := backend.Store.Blob(b.ctx, d)
 			return text, err

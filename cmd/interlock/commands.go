@@ -74,6 +74,7 @@ func commandTable() []commandRow {
 		{"request", "Ask for acts of governance, vote on them, and carry out what is approved.", of[answer.RequestCommand], ""},
 		{"hold", "List, set and clear holds: nothing is decided or made again under what is held.", of[audit.HoldCommand], ""},
 		{"report", "Record what somebody reports to be wrong, list it, say what becomes of it.", of[audit.ReportCommand], ""},
+		{"privacy", "Record what people permit to be kept of them; show, export and delete what is kept.", of[people.PrivacyCommand], ""},
 		{"audit", "Read, prove, verify and export the log.", of[audit.AuditCommand], ""},
 		{"settings", "Show which settings are in force, and have them count as ordered.", of[people.SettingsCommand], ""},
 		{"operator", "Add, list and revoke the people who may answer requests.", of[people.OperatorCommand], ""},
@@ -150,7 +151,7 @@ func helpGroups() []helpGroup {
 		{"Answer:", []string{"pending", "approve", "deny", "request", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci", "redteam"}},
-		{"Who may do what:", []string{"operator", "agent", "module", "trust", "tools", "runs", "messages", "plans", "commitments", "settings"}},
+		{"Who may do what:", []string{"operator", "agent", "module", "trust", "tools", "runs", "messages", "plans", "commitments", "privacy", "settings"}},
 		{"What happened:", []string{"audit", "digest", "anomaly", "hold", "report"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway", "witness"}},
 	}

@@ -35,7 +35,7 @@ var kinds = []kind{
 		"docs/recipes/README.md", "docs/adding-a-command.md", "docs/adding-a-harness.md", "docs/adding-a-standing.md",
 		"docs/releases.md"}},
 	{"Reference", []string{"docs/reference/README.md", "docs/reference/glossary.md", "docs/cli.md", "docs/reference/commands.md",
-		"docs/reference/layers.md", "docs/reference/settings.md", "docs/reference/orders.md", "docs/rules.md", "docs/text.md",
+		"docs/reference/layers.md", "docs/reference/settings.md", "docs/reference/orders.md", "docs/rules.md", "docs/text.md", "docs/privacy.md",
 		"docs/reference/rule-tags.md", "docs/ground-rules.md", "docs/approvals.md", "docs/console.md", "docs/hooks.md",
 		"docs/reference/coverage.md", "docs/http-api.md", "docs/mcp.md",
 		"docs/gateway.md", "docs/sandbox.md", "docs/audit-log.md", "docs/reference/conformance.md"}},

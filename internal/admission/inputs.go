@@ -100,7 +100,7 @@ func (a *Admission) blobOf(s *interlock.Snapshot, manifest, digest interlock.Dig
 		return was.blob, nil
 	}
 	base := auditlog.Base{Schema: auditlog.InputsSchema, Program: a.Config.Record.Program, Analyser: a.Config.Record.Analyser,
-		Manifest: manifest, Snapshot: auditlog.Still(*s)}
+		Manifest: manifest, Snapshot: auditlog.Still(*s), Personal: a.Config.Record.Personal}
 	text, err := base.Text()
 	if err != nil {
 		return ledger.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)

@@ -257,6 +257,20 @@ var staged = map[interlock.Verb]func(t *testing.T) (*house, func(operator string
 		}
 		return h, h.about(interlock.PauseSubject, "")
 	},
+	interlock.VerbConsent: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t, vaulted)
+		return h, h.about("u-1", consentDetail(t, h.now, "high", "yes"))
+	},
+	interlock.VerbRevokeConsent: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := newHouse(t, vaulted)
+		h.employ("giver", quorum.RoleOperator)
+		return h, h.about(h.consents("u-1", "medium", "giver"), "")
+	},
+	interlock.VerbDataRequest: func(t *testing.T) (*house, func(string) quorum.Given) {
+		h := council(t, vaulted)
+		h.consents("u-1", "medium", "ada")
+		return h, h.about("u-1", governance.DataDelete)
+	},
 	interlock.VerbReplay: func(t *testing.T) (*house, func(string) quorum.Given) {
 		h := newHouse(t)
 		return h, h.about("everything", string(quorum.ReplayAudit))

@@ -92,6 +92,8 @@ func governs(kind interlock.EventType) bool {
 	switch kind {
 	case interlock.EventApproval, interlock.EventApprovalRefused, interlock.EventAlert, interlock.EventIntegrity,
 		interlock.EventIntegritySummary, interlock.EventRedaction, interlock.EventPersonal,
+		interlock.EventConsent, interlock.EventConsentRevoked, interlock.EventPersonalKept,
+		interlock.EventDataRequest, interlock.EventDataDelete, interlock.EventDeletedPersonal,
 		interlock.EventIncident, interlock.EventHalt, interlock.EventHaltClear, interlock.EventKill, interlock.EventKillRelease,
 		interlock.EventRollback, interlock.EventRollbackStep, interlock.EventRollbackEnd,
 		interlock.EventMended, interlock.EventBudget, interlock.EventJudgedLate, interlock.EventPhase, interlock.EventRootCause, interlock.EventLost,
@@ -290,7 +292,7 @@ func checkDraft(d *ledger.Draft) error {
 		}
 	}
 	for _, c := range d.Type {
-		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess &&
+		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess && d.Type != interlock.EventDeletedPersonal &&
 			d.Type != interlock.EventExecuted { // which MACE writes in lower case
 			return fmt.Errorf("auditlog: %.40q is not an event type", d.Type)
 		}

@@ -63,6 +63,7 @@ type Base struct {
 	Analyser string             `json:"analyser"`           // names code and knowledge of the analysis: equal ones read an action alike
 	Manifest interlock.Digest   `json:"manifest,omitempty"` // names a blob: the snapshots in force; none in records of before
 	Snapshot interlock.Snapshot `json:"snapshot"`
+	Personal bool               `json:"personal_redacted,omitempty"` // what was recorded is without personal data, see package classify
 }
 
 // Moving is the part of a snapshot that moves from one action to the next. A member that is not set is as in the base, where it

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"interlock"
+	"interlock/internal/privacy"
 )
 
 // A TextRecord says what became of a text that was shown, sent or kept: what it is, what was found in it and by which rule. It never
@@ -58,6 +59,57 @@ func (r PersonalRecord) Payload() (json.RawMessage, error) {
 		Personal PersonalRecord `json:"personal"`
 	}{r})
 }
+
+// A ConsentRecord says what a person permits to be kept of them, or permits no more. What they said is known by its digest alone.
+type ConsentRecord struct {
+	Consent privacy.Consent  `json:"consent"`
+	Order   *interlock.Order `json:"order,omitempty"`      // redacted
+	Request string           `json:"request_id,omitempty"` // by which the council approved it, or had it end
+}
+
+// Payload renders the record.
+func (r ConsentRecord) Payload() (json.RawMessage, error) { return payload("a consent", &r) }
+
+// A KeptRecord says that a text with personal data is kept, sealed under its person's key.
+type KeptRecord struct {
+	Kept      string              `json:"kept"`
+	Subject   string              `json:"subject"`
+	Consents  []string            `json:"consents,omitempty"`
+	Types     []string            `json:"pii_types,omitempty"`
+	Tier      string              `json:"tier,omitempty"`
+	Bytes     int                 `json:"bytes"`
+	Requester interlock.Requester `json:"requester"`
+}
+
+// Payload renders the record.
+func (r KeptRecord) Payload() (json.RawMessage, error) { return payload("kept personal data", &r) }
+
+// A DataRequestRecord says that a person asks for what is kept of them, or that it be deleted, and how it was made sure who they are.
+type DataRequestRecord struct {
+	Subject string          `json:"subject"`
+	Wants   string          `json:"wants"`                // export or delete
+	Request string          `json:"request_id,omitempty"` // of the council
+	Order   interlock.Order `json:"order"`                // redacted; its reason says how the person was identified
+}
+
+// Payload renders the record.
+func (r DataRequestRecord) Payload() (json.RawMessage, error) {
+	return payload("a request of a person", &r)
+}
+
+// A DeletionRecord says what was deleted of a person, whose key is destroyed.
+type DeletionRecord struct {
+	Subject  string           `json:"subject"`
+	Request  string           `json:"request_id"`
+	Key      string           `json:"key_destroyed"` // the public half of the key
+	Texts    int              `json:"texts"`
+	Digest   interlock.Digest `json:"texts_digest"` // over the ids of what was kept, sorted
+	Types    []string         `json:"pii_types,omitempty"`
+	Consents int              `json:"consents_ended"`
+}
+
+// Payload renders the record.
+func (r DeletionRecord) Payload() (json.RawMessage, error) { return payload("a deletion", &r) }
 
 // OfText reports whether a SAFETY_BLOCK_EVENT or a SAFETY_REVIEW_REQUEST is about a text and holds no decision.
 func OfText(e *interlock.Entry) bool {

@@ -123,7 +123,7 @@ func (t *telling) byType(kind interlock.EventType) {
 	case interlock.EventIdentity:
 		t.identity()
 	default:
-		if !t.control(kind) {
+		if !t.private(kind) && !t.control(kind) {
 			t.other()
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/module"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 )
 
 // TestTelling: every type of event that is no decision is told in words, by what its record says; no line is blank, and none is JSON.
@@ -192,10 +193,20 @@ func TestTelling(t *testing.T) {
 			"system:intake · approve-tool · notes · olga · read it"}},
 		interlock.EventResume: {{auditlog.HoldRecord{Name: "system:intake", Order: &order},
 			"system:intake · approve-tool · notes · olga · read it"}},
-		interlock.EventTokenIssued:    {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
-		interlock.EventTokenValidated: {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
-		interlock.EventTokenRejected:  {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},
-		interlock.EventTokenRevoked:   {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
+		interlock.EventConsent: {{auditlog.ConsentRecord{Consent: privacy.Consent{Terms: privacy.Terms{ID: "c1", Tier: "high"}, Subject: "u-1"},
+			Order: &order}, "u-1 · high · c1 · approve-tool · notes · olga · read it"}},
+		interlock.EventConsentRevoked: {{auditlog.ConsentRecord{Consent: privacy.Consent{Terms: privacy.Terms{ID: "c1", Tier: "high"}, Subject: "u-1"},
+			Request: "act_1"}, "u-1 · high · c1 · act_1"}},
+		interlock.EventPersonalKept: {{auditlog.KeptRecord{Kept: "pd_1", Subject: "u-1", Tier: "high"}, "pd_1 · u-1 · high"}},
+		interlock.EventDataRequest: {{auditlog.DataRequestRecord{Subject: "u-1", Wants: "export", Order: order},
+			"u-1 · export · approve-tool · notes · olga · read it"}},
+		interlock.EventDataDelete: {{auditlog.DataRequestRecord{Subject: "u-1", Wants: "delete", Request: "act_1", Order: order},
+			"u-1 · delete · act_1 · approve-tool · notes · olga · read it"}},
+		interlock.EventDeletedPersonal: {{auditlog.DeletionRecord{Subject: "u-1", Request: "act_1", Texts: 2}, "u-1 · 2 texts · act_1"}},
+		interlock.EventTokenIssued:     {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
+		interlock.EventTokenValidated:  {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
+		interlock.EventTokenRejected:   {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},
+		interlock.EventTokenRevoked:    {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
 	}
 	for _, kind := range interlock.EventTypes() {
 		if auditlog.IsDecision(kind) {

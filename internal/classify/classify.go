@@ -13,7 +13,13 @@
 // Start with Text here, then ruleset.go, window.go and detect.go.
 package classify
 
-import "interlock/internal/secret"
+import (
+	"slices"
+	"strings"
+
+	"interlock/internal/personal"
+	"interlock/internal/secret"
+)
 
 // Redacted takes the place of something sensitive in a text, Omitted that of something risky.
 const (
@@ -31,6 +37,27 @@ const (
 // Redact returns text with every secret replaced by [Redacted], and the kinds found, sorted and without repeats.
 // Redacting twice is redacting once.
 func Redact(text string) (redacted string, kinds []string) { return secret.Redact(text) }
+
+// RedactPersonal is [Redact] where personal data of the high and the medium tier may not stand either (MACE 4). Secrets go first: an
+// address in front of which a password stands is a secret and no e-mail.
+func RedactPersonal(text string) (redacted string, kinds []string) {
+	redacted, kinds = Redact(text)
+	var out strings.Builder
+	at := 0
+	for _, s := range personal.Find(redacted) {
+		if s.Tier == personal.Low || s.Start < at {
+			continue
+		}
+		out.WriteString(redacted[at:s.Start] + Redacted)
+		at = s.End
+		kinds = append(kinds, s.Kind)
+	}
+	if at == 0 {
+		return redacted, kinds
+	}
+	slices.Sort(kinds)
+	return out.String() + redacted[at:], slices.Compact(kinds)
+}
 
 // A Classification is what may become of a text.
 type Classification string

@@ -123,6 +123,10 @@ type Config struct {
 	// ForgetInputs has nothing kept of what decisions are made from: they can't be made again, and what other rules would have
 	// decided can't be told of them. The rules' own texts are kept all the same. Default: false.
 	ForgetInputs bool `json:"forget_inputs"`
+	// Privacy says what becomes of personal data (see docs/privacy.md). `log` is redact or keep: with redact, data of the high and the medium
+	// tier in what agents do, such as card numbers and e-mail addresses, is taken out of what is recorded and shown, as secrets are; what
+	// decisions were made from is kept sealed. Default: redact under the profile mace-stage1, keep under the others.
+	Privacy Privacy `json:"privacy"`
 	// ArchiveAfter is how old entries of the log, and what their decisions were made from, get in the store, as a Go duration
 	// of at least 72h such as "2160h": what is older, `interlock up` moves into ArchiveTo by itself, and `interlock audit archive`
 	// when it is run. Events by which people govern stay in the store as well, and so does the hash of every entry. Nothing is

@@ -117,6 +117,7 @@ func recordSettings() []Governing {
 		private(governing("otlp_to.token", weakerAnother+": it is sent there", func(c *Config) *string { return &c.OTLPTo.Token }, ordered)),
 		free("otlp_to.every", freeBound, func(c *Config) *Duration { return &c.OTLPTo.Every }),
 		governing("forget_inputs", weakerOn, func(c *Config) *bool { return &c.ForgetInputs }, both),
+		{Name: "privacy.log", Weaker: "keep", at: func(c *Config) any { return &c.Privacy.Log }, join: joinPrivacy},
 		governing("archive_after", "shorter", func(c *Config) *Duration { return &c.ArchiveAfter },
 			func(base, want Duration) Duration { return longest(base, want) }),
 		governing("archive_to", weakerAnother, func(c *Config) *string { return &c.ArchiveTo }, ordered),
@@ -255,7 +256,8 @@ func Stricter(base, want Config) (inForce Config, weaker []Governing) {
 			continue
 		}
 		g.join(base, want, &inForce)
-		if !g.same(&want, &inForce) && !(g.Name == "rules_signed" && want.RulesNeedOrder()) {
+		if !g.same(&want, &inForce) && !(g.Name == "rules_signed" && want.RulesNeedOrder()) &&
+			!(g.Name == "privacy.log" && want.RedactsPersonal()) { // which the profile said by itself
 			weaker = append(weaker, g)
 		}
 	}

@@ -158,6 +158,8 @@ type Config struct {
 	Texts Texts
 	// optional: takes requests for acts of governance
 	Actions Actions
+	// optional: says what may become of personal data
+	Personal Personal
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: what may be known of the world where the user of that number asks, for the agents' door
@@ -298,13 +300,14 @@ const (
 	routeClassify
 	routeActionRequest
 	routeOneEvent
+	routePersonal
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
 	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans",
-	"safety_report", "safety_classify", "actionrequest", "one_event"}
+	"safety_report", "safety_classify", "actionrequest", "one_event", "pii"}
 
 // An endpoint is how a route is served.
 type endpoint struct {
@@ -348,6 +351,7 @@ func endpoints() [len(routeNames)]endpoint {
 		routeClassify:      {path: "/safety/classify", method: http.MethodPost, serve: (*exchange).classify},
 		routeActionRequest: {path: "/v1/actionrequest/create", method: http.MethodPost, serve: (*exchange).actionRequest},
 		routeOneEvent:      {serve: (*exchange).oneEvent},
+		routePersonal:      {path: "/pii/detect_and_handle", method: http.MethodPost, serve: (*exchange).personal},
 	}
 }
 

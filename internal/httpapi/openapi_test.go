@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"interlock"
+	"interlock/internal/admission/governance"
 	"interlock/internal/replay"
 )
 
@@ -116,6 +117,9 @@ func operations() []operation {
 			also: []int{429}, about: "Report what is wrong: title, text, and as needed severity and from. It is recorded, and permits nothing."},
 		{path: "/safety/events/{id}", method: "get", id: "readEvent", answer: typeOf[oneEvent](), also: []int{404, 410},
 			about: "Read one event without what was wanted and written, an agent one of its own; /governance/events/{id} and /audit/event/{id} too."},
+		{path: "/pii/detect_and_handle", method: "post", id: "detectPersonal", body: typeOf[personalBody](),
+			answer: typeOf[governance.PersonalAnswer](), also: []int{404, 409, 429},
+			about: "Say what may become of a text before it is kept: allowed, redacted or consent_required; keep it sealed where that is asked."},
 		{path: "/safety/classify", method: "post", id: "classifyText", body: typeOf[classifyBody](), answer: typeOf[classifyAnswer](),
 			also: []int{429}, about: "Classify a text. What is left out of it is recorded first; only shown may go on."},
 		{path: "/v1/heard", method: "post", id: "heard", local: true, body: typeOf[heardBody](),

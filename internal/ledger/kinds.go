@@ -58,6 +58,10 @@ const (
 	ActionRequest = "action_request" // that somebody asks for an act of governance, and who voted how
 
 	Subscription = "subscription" // a browser in which an operator is told of requests
+
+	Person   = "person"   // somebody of whom something may be kept, and the key that it is sealed under
+	Consent  = "consent"  // what a person permits to be kept of them
+	Personal = "personal" // a text with personal data that is kept with consent, sealed
 )
 
 // A Writer is who may have rows of a kind written. No matter who that is, a row is written with an event that says so.

@@ -17,6 +17,7 @@ import (
 	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 	"interlock/internal/strictjson/filltest"
 )
 
@@ -109,6 +110,10 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")
 	add(ledger.FirstUse, ledger.FirstUseKey("clerk", "tool refund"), ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: now},
 		"all", "uses\x00clerk")
+	add(ledger.Person, "u-1", ledger.PersonBody{Subject: "u-1", Public: "age1", Key: []byte("k"), Made: now}, "all")
+	add(ledger.Consent, "c1", privacy.Consent{Terms: privacy.Terms{ID: "c1", Tier: "high", Persistent: true, Until: now}, Subject: "u-1", At: now},
+		"all", "person\x00u-1")
+	add(ledger.Personal, "pd_1", ledger.PersonalBody{ID: "pd_1", Subject: "u-1", At: now, Sealed: []byte("s")}, "all", "person\x00u-1")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

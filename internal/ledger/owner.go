@@ -32,6 +32,7 @@ const (
 	ownerBaseline    = "baseline\x00"
 	ownerOwed        = "owed\x00"
 	ownerAction      = "action request\x00"
+	ownerPerson      = "person\x00" // the key, what it permitted and all that is kept of it, so that nothing is taken away unseen
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else is kept of that agent, since there may

@@ -20,10 +20,11 @@ var readTogether = []ledger.Ref{
 	{Kind: ledger.Hold, Mark: ledger.Over(ledger.HoldAgent, "builder")},
 	{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb_01")},
 	{Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb_01")},
+	{Kind: ledger.Consent, Mark: ledger.OfPerson("u-1")}, {Kind: ledger.Personal, Mark: ledger.OfPerson("u-1")},
 }
 
 // Those whose owner only the row says: a ref by their key reads that row and proves it by itself.
-var ownedByWhatTheySay = []string{ledger.Request, ledger.Order, ledger.Challenge}
+var ownedByWhatTheySay = []string{ledger.Request, ledger.Order, ledger.Challenge, ledger.Consent, ledger.Personal}
 
 // TestOwners: every kind that needs a proof says whose its rows are, by the row, by its key and by each mark, and says the same
 // each time; what says nothing is refused.

@@ -1,6 +1,9 @@
 package ledger
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // A Span is a stretch of what is under one mark: how a store is asked for a page of a kind, however much of it there is.
 type Span struct {
@@ -31,4 +34,12 @@ func Before(at int64, limit int) Span {
 		s.UpTo = at - 1
 	}
 	return s
+}
+
+// A Watch is what somebody wants to hear of who waits for others to write.
+type Watch struct {
+	Kinds []string // of rows; none: whatever is written, entries of the log among it
+	// how late what another process has written may be told. A store that is told of it itself tells at once; one that has to look
+	// looks as often as the one who waits most eagerly wants. What this process writes is told at once in any case
+	Within time.Duration
 }

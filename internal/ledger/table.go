@@ -9,6 +9,7 @@ import (
 	"interlock/internal/anomaly"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 )
 
 // Kinds lists every kind of row, in the order that migrations and standings are filled in.
@@ -204,6 +205,19 @@ func Kinds() []Kind {
 		row[FirstUseBody]{key: FirstUseBody.key, marks: firstUseMarks, next: firstUseNext,
 			owner: owners[FirstUseBody]{each: ownerFirstUse, marks: markOwners{All: several, "uses": several}}}.
 			kind(Kind{Name: FirstUse, Writer: ByAction, Proved: "the APPROVAL entry of its request", Lives: "for ever", stands: true}),
+		row[PersonBody]{key: func(p PersonBody) string { return p.Subject }, marks: personMarks, binding: true, next: personNext,
+			owner: owners[PersonBody]{each: ownerPerson, marks: markOwners{All: several}}}.
+			kind(Kind{Name: Person, Writer: ByOrder, Proved: "the PII_CONSENT entry of its first consent", Lives: "for ever, its key until " +
+				"the council has it destroyed", stands: true}),
+		row[privacy.Consent]{key: func(c privacy.Consent) string { return c.ID }, marks: consentMarks, binding: true, next: consentNext,
+			owner: owners[privacy.Consent]{of: func(c privacy.Consent) string { return ownerPerson + c.Subject },
+				marks: markOwners{"person": prefixed(ownerPerson), All: several}}}.
+			kind(Kind{Name: Consent, Writer: ByOrder, Proved: "a PII_CONSENT or PII_CONSENT_REVOKE entry", Lives: "for ever, revoked or not",
+				stands: true}),
+		row[PersonalBody]{key: func(p PersonalBody) string { return p.ID }, marks: personalMarks, binding: true,
+			owner: owners[PersonalBody]{of: func(p PersonalBody) string { return ownerPerson + p.Subject },
+				marks: markOwners{"person": prefixed(ownerPerson), All: several}}}.
+			kind(Kind{Name: Personal, Writer: ByAction, Proved: "a PII_STORED entry", Lives: "until the council has it deleted", stands: true}),
 	}
 }
 

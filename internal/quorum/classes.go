@@ -30,6 +30,8 @@ const (
 	ActRegister        = "module_register"
 	ActOverride        = "safety_override"
 	ActTextReview      = "safety_review"
+	ActDeletePerson    = "dsr_delete"
+	ActKeepPersonal    = "pii_store"
 )
 
 // Classes lists the governed actions that are known by name. One that is not listed is high risk.
@@ -56,7 +58,8 @@ func Classes() []Class {
 		{ActRoster, 3, high, "change who governs, votes or audits"},
 		{"trust_bulk_override", 3, high, "override the trust of many modules"},
 		{interlock.ActService, 3, high, "enable a feature that sends user data to an external service"},
-		{"dsr_delete", 3, high, "delete a person's data for good"},
+		{ActDeletePerson, 3, high, "delete a person's data for good"},
+		{ActKeepPersonal, 3, high, "keep a person's most sensitive data, to which they have consented"},
 		{ActOverride, 3, high, "set one safety rule aside for one job"},
 		{ActClearHalt, 3, high, "clear what was halted"},
 		{ActReview, 3, high, "review an emergency override"},

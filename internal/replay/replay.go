@@ -54,6 +54,8 @@ type Sources struct {
 	Ruleset func(interlock.Digest) (*ruleset.Ruleset, error)
 	Open    func(sealed []byte) ([]byte, error) // opens what was sealed; nil: nobody here can
 	Redact  func(string) (string, []string)     // as when it was recorded
+	// likewise, where personal data was taken out as well; nil: such decisions can't be made again here
+	RedactPersonal func(string) (string, []string)
 
 	// whether an event that is signed by itself declares a manifest of snapshots; nil: nobody here can tell
 	Declared func(interlock.Digest) (bool, error)
@@ -268,8 +270,13 @@ func (s *Sources) Again(r *Record) error {
 	if err := s.classified(r); err != nil {
 		return err
 	}
-	same := false
-	redacted := auditlog.RedactDecision(d, s.Redact)
+	same, redact := false, s.Redact
+	if r.Base.Personal {
+		if redact = s.RedactPersonal; redact == nil {
+			return failure(MissingSnapshot, "how personal data was taken out of what was recorded is not known here")
+		}
+	}
+	redacted := auditlog.RedactDecision(d, redact)
 	if err := auditlog.DecisionTexts(redacted, func(text []byte) bool {
 		same = bytes.Equal(text, r.Decision)
 		return same

@@ -31,8 +31,18 @@ type home struct {
 // decided opens a home, has the actions decided, and reads back what was recorded.
 func decided(t *testing.T, proposals ...interlock.Proposal) *home {
 	t.Helper()
+	return decidedUnder(t, config.PrivacyKeep, proposals...)
+}
+
+func decidedUnder(t *testing.T, privacy config.PrivacyLog, proposals ...interlock.Proposal) *home {
+	t.Helper()
 	h := &home{dir: t.TempDir() + "/home", blobs: map[interlock.Digest][]byte{}}
-	backend, err := embedded.Open(t.Context(), embedded.Config{Home: h.dir})
+	settings, err := config.Load(h.dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Privacy.Log = privacy
+	backend, err := embedded.OpenConfig(t.Context(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +136,27 @@ func TestDecisionsAreMadeAgain(t *testing.T) {
 		if err := h.again(n); err != nil {
 			t.Errorf("%.60s: %v", proposals[n].Action.Input, err)
 		}
+	}
+}
+
+// Where personal data was taken out of what was recorded, it is taken out again, and who can't do that does not say that it is the same.
+func TestPersonalDataIsTakenOutAgain(t *testing.T) {
+	h := decidedUnder(t, config.PrivacyRedact, shell("a", "cat ann@mailhouse.org"))
+	if bytes.Contains(h.entries[0].Body, []byte("mailhouse")) || bytes.Contains(h.entries[0].Inputs, []byte("mailhouse")) {
+		t.Error("the address is on record")
+	}
+	h.sources.RedactPersonal = classify.RedactPersonal
+	if err := h.again(0); err != nil {
+		t.Error(err)
+	}
+	h.sources.RedactPersonal = nil
+	var f *replay.Failure
+	if err := h.again(0); !errors.As(err, &f) || f.Code != replay.MissingSnapshot {
+		t.Errorf("without knowing how: %v", err)
+	}
+	h.sources.RedactPersonal = classify.Redact
+	if err := h.again(0); !errors.As(err, &f) || f.Code != replay.ResultMismatch {
+		t.Errorf("taken out otherwise: %v", err)
 	}
 }
 

@@ -69,7 +69,7 @@ func OpenPast(p *cli.Program, f *PastFlags) (*past, error) {
 		return nil, err
 	}
 	blobs, rulesets := map[interlock.Digest][]byte{}, map[interlock.Digest]*ruleset.Ruleset{}
-	out.sources = replay.Sources{Redact: classify.Redact, Open: open, Held: out.held,
+	out.sources = replay.Sources{Redact: classify.Redact, RedactPersonal: classify.RedactPersonal, Open: open, Held: out.held,
 		Blob: func(d interlock.Digest) ([]byte, error) {
 			if text, known := blobs[d]; known {
 				return text, nil

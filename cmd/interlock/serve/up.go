@@ -141,10 +141,10 @@ func (c *UpCommand) Run(p *cli.Program) error {
 		Logger: logger, Now: p.Now, User: account.Name(), Limits: httpapi.Limits{Concurrent: int64(settings.MaxConcurrent),
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
-		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Texts: backend, Actions: backend, Telemetry: backend,
-		UsageAgent: backend.Answers.UsageAgent,
-		Build:      httpapi.Build{Version: embedded.Version(), Go: runtime.Version()},
-		Metrics:    prove.WithOwed(backend, prove.PagesOf(told.page, judged.Page)), LogForPeople: prove.Alone(settings), Rules: objectors(backend, settings.Profile)})
+		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Texts: backend, Actions: backend,
+		Personal: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
+		Build:   httpapi.Build{Version: embedded.Version(), Go: runtime.Version()},
+		Metrics: prove.WithOwed(backend, prove.PagesOf(told.page, judged.Page)), LogForPeople: prove.Alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type Config struct {
 	Store        Store
 	Redact       func(string) (string, []string) // removes secrets from text before it is recorded or shown
 	Hash         Hasher                          // optional: hashes what may not be recorded; without it no text can be screened
+	People       PersonalKeys                    // optional: keys of people; without it nothing is kept of anybody
 	Verify       quorum.Verifier                 // checks what proves an operator's words
 	Attest       Attester                        // optional: signs as the server what it saw; without it no code counts
 	Now          func() time.Time
@@ -137,6 +138,8 @@ type Recorder struct {
 	// the text of the ruleset in force, from which it can be made again; nil: it is not kept
 	Ruleset func(own map[string][]byte) ([]byte, error)
 	Off     bool // nothing is kept, as where decisions are only tried
+	// what is recorded is without personal data as well as without secrets, so that who makes a decision again takes out the same
+	Personal bool
 	// what the settings say of how is decided, beside mode and profile; nil: no snapshots are declared
 	Governance map[string]string
 }
@@ -154,6 +157,13 @@ type Planner func(ctx context.Context, seed dataflow.Seed, size int64, rules *ru
 
 // A Hasher hashes what may not be recorded, under a key of its own that changes with time. It names the key.
 type Hasher func(value, seed string, at time.Time) (hash, key string, err error)
+
+// PersonalKeys make and use the keys under which what is kept of people is sealed, one for each person.
+type PersonalKeys interface {
+	Make() (public string, key []byte, err error)     // key is the private half, itself sealed for the home
+	Seal(public string, text []byte) ([]byte, error)  // needs no secret
+	Open(key, sealed []byte) (text []byte, err error) // for who may read the home's key
+}
 
 // A Use is what an action that is let through takes from a row of the ledger, such as one of a counter. An action that uses it up
 // does not read the row first, so that many that do at once neither race nor decide again: the store takes it with the event, one

@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/privacy"
 	"interlock/internal/quorum"
 )
 
@@ -42,6 +43,7 @@ type Carried struct {
 	Request  interlock.ActionRequest   // of orders about requests: what it is now
 	Question interlock.ApprovalRequest // of a vote on a question of an agent's: likewise
 	Ended    []string                  // of [interlock.VerbBeginRollback]: the runs that were delegated downstream and are ended
+	Opened   map[string]string         // of [interlock.VerbDataRequest]: what is kept of the person, opened, by id
 }
 
 // PendingOrder is an order that is being carried out.
@@ -231,10 +233,24 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 		if len(ModuleRefs(r.Action.Target)) > 0 {
 			refs = append(refs, Key(ledger.Setting, SettingRegistry), Key(ledger.Breaker, r.Action.Target))
 		}
+	case quorum.ActDeletePerson:
+		if subject, is := strings.CutPrefix(r.Action.Target, privacy.TargetPerson); is && subject != "" {
+			refs = append(refs, PersonRefs(subject)...)
+		}
+	case quorum.ActKeepPersonal:
+		if id, is := strings.CutPrefix(r.Action.Target, privacy.TargetConsent); is && id != "" {
+			refs = append(refs, Key(ledger.Consent, id))
+		}
 	case quorum.ActReview:
 		refs = append(refs, Under(ledger.ActionRequest, ledger.ActionReviewOf(r.Action.Target)))
 	}
 	return refs
+}
+
+// PersonRefs name all that is kept of a person.
+func PersonRefs(subject string) []ledger.Ref {
+	return []ledger.Ref{Key(ledger.Person, subject), Under(ledger.Consent, ledger.OfPerson(subject)),
+		Under(ledger.Personal, ledger.OfPerson(subject))}
 }
 
 // HaltName is the hold that an action makes or ends.

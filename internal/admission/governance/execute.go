@@ -141,6 +141,8 @@ func effects() map[string]func(*Governance, context.Context, *core.PendingOrder,
 		quorum.ActClearHalt:       (*Governance).clearHalt,
 		quorum.ActReview:          (*Governance).ratify,
 		quorum.ActOverride:        (*Governance).setAside,
+		quorum.ActDeletePerson:    (*Governance).deletePerson,
+		quorum.ActKeepPersonal:    (*Governance).approveConsent,
 	}
 }
 

@@ -33,5 +33,8 @@ func (a *Governance) GovernanceOrders() map[interlock.Verb]core.OrderHandler {
 		interlock.VerbAdoptRules:     {Do: a.adoptRules},
 		interlock.VerbAdoptSettings:  {Reads: readSettingsOrder, Do: a.adoptSettings},
 		interlock.VerbPromoteRules:   {Do: a.promoteRules},
+		interlock.VerbConsent:        {Reads: readConsent, Do: a.consent},
+		interlock.VerbRevokeConsent:  {Reads: readConsentNamed, Find: findConsent, Do: a.revokeConsent},
+		interlock.VerbDataRequest:    {Reads: readPerson, Find: findPerson, Do: a.dataRequest, Last: a.openPerson},
 	}
 }

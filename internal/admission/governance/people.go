@@ -13,6 +13,7 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/privacy"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -50,13 +51,13 @@ func BindToken(hash string) string {
 }
 
 // Detail writes the terms of an order about a person or an agent as its detail.
-func Detail[T OperatorTerms | AgentTerms | SettingsTerms | RequestTerms](terms T) (string, error) {
+func Detail[T OperatorTerms | AgentTerms | SettingsTerms | RequestTerms | privacy.Terms](terms T) (string, error) {
 	text, err := json.Marshal(terms)
 	return string(text), err
 }
 
 // TermsOf reads a detail. What has members that it can't have says something else than what would be done.
-func TermsOf[T OperatorTerms | AgentTerms | SettingsTerms | RequestTerms](detail string) (terms T, err error) {
+func TermsOf[T OperatorTerms | AgentTerms | SettingsTerms | RequestTerms | privacy.Terms](detail string) (terms T, err error) {
 	if err := strictjson.Decode([]byte(detail), &terms); err != nil {
 		return terms, interlock.Errorf(interlock.CodeInvalid, "detail", "the order does not say what is to be so")
 	}

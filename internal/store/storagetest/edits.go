@@ -11,6 +11,7 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/meter"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 )
 
 // Governed fills a place with something of every kind that is proved, some of it in a second version; the place keeps the first.
@@ -42,7 +43,10 @@ func Governed(t testing.TB, p Place) {
 		ledger.OwedBody{Event: "e", At: Now}, ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: Now},
 		ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: Now},
 		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: Now}, ledger.BaselineBody{Name: "bas_1", At: Now},
-		interlock.ActionRequest{ID: "act_1", Status: interlock.ActionPending, Created: Now, Expires: Now})))
+		interlock.ActionRequest{ID: "act_1", Status: interlock.ActionPending, Created: Now, Expires: Now},
+		ledger.PersonBody{Subject: "u-1", Public: "age1", Key: []byte("k"), Made: Now},
+		privacy.Consent{Terms: privacy.Terms{ID: "c1", Until: Now}, Subject: "u-1", At: Now},
+		ledger.PersonalBody{ID: "pd_1", Subject: "u-1", At: Now, Sealed: []byte("s")})))
 	c := Decision("setup")
 	c.Writes = append(ledger.Settings(map[string]string{"mode": "enforcing"}), ledger.Row{Kind: ledger.Candidate,
 		Key: ledger.CandidateKey, Value: ledger.CandidateBody{Name: ledger.CandidateKey, Ruleset: "sha256:02"}},
@@ -81,7 +85,8 @@ func Decided() []ledger.Ref {
 		{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb")}, {Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb")},
 		{Kind: ledger.FirstUse, Key: ledger.FirstUseKey("clerk", "tool refund")}, {Kind: ledger.Owed, Key: "e"},
 		{Kind: ledger.Plan, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Commitment, Key: "cmt_1"}, {Kind: ledger.Baseline, Key: "bas_1"},
-		{Kind: ledger.ActionRequest, Key: "act_1"},
+		{Kind: ledger.ActionRequest, Key: "act_1"}, {Kind: ledger.Person, Key: "u-1"}, {Kind: ledger.Consent, Mark: ledger.OfPerson("u-1")},
+		{Kind: ledger.Personal, Mark: ledger.OfPerson("u-1")},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -136,8 +141,8 @@ func editedKeys() map[string]string {
 		ledger.Rollback: "rb", ledger.RollbackStep: ledger.RollbackStepKey("rb", 1), ledger.Message: "m",
 		ledger.FirstUse: ledger.FirstUseKey("clerk", "tool refund"), ledger.Owed: "e",
 		ledger.Plan: ledger.RunKey("bot", "r"), ledger.Commitment: "cmt_1", ledger.Baseline: "bas_1",
-		ledger.ActionRequest: "act_1",
-		ledger.Definition:    ledger.DefinitionOf("files", "read", "sha256:01").Key}
+		ledger.ActionRequest: "act_1", ledger.Person: "u-1", ledger.Consent: "c1", ledger.Personal: "pd_1",
+		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 }
 
 // Edits runs the proofs: whatever somebody who can write the store's files, and has not its key, does to standing rows, they are

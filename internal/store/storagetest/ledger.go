@@ -17,6 +17,7 @@ import (
 	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 )
 
 // row is a row of a kind with a value in it.
@@ -103,6 +104,9 @@ func rows(t *testing.T, p Place) {
 		row(t, ledger.Alive, "agent", ledger.AliveBody{Agent: "agent", At: Now}),
 		row(t, ledger.FirstUse, ledger.FirstUseKey("clerk", "tool refund"), ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: Now}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
+		row(t, ledger.Person, "u-1", ledger.PersonBody{Subject: "u-1", Public: "age1", Key: []byte("k"), Made: Now}),
+		row(t, ledger.Consent, "c1", privacy.Consent{Terms: privacy.Terms{ID: "c1", Tier: "high", Until: Now}, Subject: "u-1", At: Now}),
+		row(t, ledger.Personal, "pd_1", ledger.PersonalBody{ID: "pd_1", Subject: "u-1", At: Now, Sealed: []byte("s")}),
 	}
 	used, _ := meter.Count{}.Take(3, meter.Bound{Most: 9, Window: time.Hour}, Now)
 	all = append(all, row(t, ledger.Usage, "u", ledger.UsageBody{Key: "u", Count: used}),

@@ -1,0 +1,188 @@
+package governance
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock"
+	"interlock/internal/admission/core"
+	"interlock/internal/auditlog"
+	"interlock/internal/ledger"
+	"interlock/internal/personal"
+	"interlock/internal/privacy"
+	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
+)
+
+// What a person may want of what is kept of them, as the detail of an order.
+const (
+	DataExport = "export"
+	DataDelete = "delete"
+)
+
+func readPerson(o interlock.Order) []ledger.Ref {
+	return slices.Concat(everybody(), core.PersonRefs(o.Subject))
+}
+
+func findPerson(c *core.PendingOrder) error {
+	p, known := c.Standing.Person(c.Subject)
+	switch {
+	case !known:
+		return interlock.Errorf(interlock.CodeNotFound, "subject",
+			"nothing is kept of a person of this name; `interlock privacy list` shows of whom")
+	case !p.Destroyed.IsZero():
+		return keyDestroyed(p)
+	case c.Detail != DataExport && c.Detail != DataDelete:
+		return interlock.Errorf(interlock.CodeInvalid, "detail", "say export or delete, not %.20q", c.Detail)
+	}
+	return nil
+}
+
+// dataRequest records what a person asks for, and how it was made sure that it is they. What is kept of them is opened after that is
+// durable, as a signed admin_access_event; that it be deleted is for the council.
+func (a *Governance) dataRequest(_ context.Context, c *core.PendingOrder) error {
+	who, kept := interlock.Requester{Agent: c.Operator}, a.OrderKept(c.Order)
+	record := auditlog.DataRequestRecord{Subject: c.Subject, Wants: c.Detail, Order: kept}
+	if err := a.Append(&c.Change, interlock.EventDataRequest, who, "operator", record); err != nil {
+		return err
+	}
+	if c.Detail == DataExport {
+		return a.Append(&c.Change, interlock.EventAccess, who, "operator", auditlog.AccessRecord{Order: kept})
+	}
+	r, err := a.ask(&c.Standing, quorum.ActDeletePerson, RequestTerms{Target: privacy.TargetPerson + c.Subject},
+		"this person asks for it; identified: "+c.Reason, interlock.Requester{Agent: c.Operator, Principal: c.Operator}, "operator", c.Now)
+	if err != nil {
+		return err
+	}
+	r.Role = c.Standing.Operators[c.Operator].Role
+	c.Done.Request = r
+	record.Request = r.ID
+	if err := a.Append(&c.Change, interlock.EventDataDelete, who, "operator", record); err != nil {
+		return err
+	}
+	return a.asked(&c.Change, r, "operator", &kept)
+}
+
+// openPerson opens what is kept of a person, once the log says who reads it and why.
+func (a *Governance) openPerson(_ context.Context, c *core.PendingOrder) error {
+	if c.Detail != DataExport {
+		return nil
+	}
+	p, _ := c.Standing.Person(c.Subject)
+	c.Done.Opened = map[string]string{}
+	for _, kept := range c.Standing.KeptOf(c.Subject) {
+		text, err := a.Config.People.Open(p.Key, kept.Sealed)
+		if err != nil {
+			return err
+		}
+		c.Done.Opened[kept.ID] = string(text)
+	}
+	return nil
+}
+
+// deletePerson destroys a person's key and removes what was sealed under it, as the council has decided. The log stays as it is: it
+// never held anything of it.
+func (a *Governance) deletePerson(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
+	subject, is := strings.CutPrefix(r.Action.Target, privacy.TargetPerson)
+	p, known := c.Standing.Person(subject)
+	switch {
+	case !is:
+		return interlock.Errorf(interlock.CodeInvalid, "target", "a person is person:ID")
+	case !known:
+		return interlock.Errorf(interlock.CodeNotFound, "target", "nothing is kept of a person of this name")
+	case !p.Destroyed.IsZero():
+		return keyDestroyed(p)
+	}
+	now := c.Now.Truncate(time.Microsecond)
+	record := auditlog.DeletionRecord{Subject: subject, Request: r.ID, Key: p.Public}
+	p.Key, p.Destroyed, p.Request = nil, now, r.ID
+	c.Change.Writes = append(c.Change.Writes, ledger.Rows(p)...)
+	ids := []string{}
+	for _, kept := range c.Standing.KeptOf(subject) {
+		ids = append(ids, kept.ID)
+		record.Types = append(record.Types, kept.Types...)
+		c.Change.Writes = append(c.Change.Writes, ledger.Ended(ledger.Personal, kept.ID))
+	}
+	for _, consent := range c.Standing.Consents(subject) {
+		if consent.Revoked.IsZero() {
+			record.Consents++
+			consent.Revoked = now
+			c.Change.Writes = append(c.Change.Writes, ledger.Rows(consent)...)
+		}
+	}
+	slices.Sort(ids)
+	slices.Sort(record.Types)
+	record.Types, record.Texts = slices.Compact(record.Types), len(ids)
+	digest, err := strictjson.Digest("interlock/deleted/v1", ids)
+	if err != nil {
+		return err
+	}
+	record.Digest = digest
+	return a.Append(&c.Change, interlock.EventDeletedPersonal, interlock.Requester{Agent: c.Operator}, "operator", record)
+}
+
+// keepPersonal keeps a text of a person sealed under their key. What permits it is read in the transaction that uses it, so that a consent
+// which is revoked at the same moment keeps it out.
+func (a *Governance) keepPersonal(ctx context.Context, t PersonalText, text string) (id, event string, err error) {
+	by := t.Requester
+	if a.Config.People == nil {
+		return "", "", interlock.Errorf(interlock.CodeUnavailable, "keep", "nothing is kept of anybody here: there is no vault")
+	}
+	of := core.Under(ledger.Personal, ledger.OfPerson(t.Subject))
+	if n, err := a.Config.Store.Count(ctx, of, ledger.Every(privacy.MaxKept+1)); err != nil || n >= privacy.MaxKept {
+		if err == nil {
+			err = interlock.Errorf(interlock.CodeLimited, "subject", "%d texts of this person are kept already", privacy.MaxKept)
+		}
+		return "", "", err
+	}
+	if id, err = a.Random(12); err != nil {
+		return "", "", err
+	}
+	kept := ledger.PersonalBody{ID: "pd_" + id, Subject: t.Subject, Agent: by.Agent, Run: by.Run, Bytes: len(text)}
+	kept.Types, kept.Tier = typesOf(t.Pieces)
+	refs := []ledger.Ref{core.Key(ledger.Agent, by.Agent), core.Key(ledger.Person, t.Subject),
+		core.Under(ledger.Consent, ledger.OfPerson(t.Subject))}
+	receipt, err := a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
+		change, now := ledger.Change{Version: standing.Version}, a.Config.Now().UTC()
+		if err := core.InOffice(by, standing, now); err != nil {
+			return change, err
+		}
+		p, known := standing.Person(t.Subject)
+		authority := permitted(standing, t.Subject, by, now)
+		if outcome, _ := privacy.Gate(t.Pieces, authority, true, true); !known || outcome == privacy.ConsentRequired || len(authority.IDs) == 0 {
+			return change, interlock.Errorf(interlock.CodeUnauthorized, "subject", "no consent of this person is in force for this run")
+		}
+		sealed, err := a.Config.People.Seal(p.Public, []byte(text))
+		if err != nil {
+			return change, err
+		}
+		kept.At, kept.Consents, kept.Sealed = now.Truncate(time.Microsecond), authority.IDs, sealed
+		change.Writes = ledger.Rows(kept)
+		return change, a.Append(&change, interlock.EventPersonalKept, by, "agent", auditlog.KeptRecord{Kept: kept.ID, Subject: t.Subject,
+			Consents: kept.Consents, Types: kept.Types, Tier: string(kept.Tier), Bytes: kept.Bytes, Requester: core.Owned(by, standing)})
+	})
+	if err != nil {
+		return "", "", err
+	}
+	return kept.ID, receipt.Events[0], nil
+}
+
+// typesOf are the kinds of personal data among pieces, and the most sensitive tier of them.
+func typesOf(pieces []privacy.Piece) (types []string, tier personal.Tier) {
+	rank := func(t personal.Tier) int {
+		return slices.Index([]personal.Tier{personal.Low, personal.Medium, personal.High}, t)
+	}
+	for _, p := range pieces {
+		if p.Tier == "" {
+			continue
+		}
+		types = append(types, p.Type)
+		if rank(p.Tier) > rank(tier) {
+			tier = p.Tier
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types), tier
+}
