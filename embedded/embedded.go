@@ -25,6 +25,7 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
+	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/dataflow"
 	"interlock/internal/fileio"

@@ -76,11 +76,7 @@ func (b *Backend) DetectPersonal(ctx context.Context, by interlock.Requester, te
 	if len(text) > privacy.MaxText { // before it is read
 		return b.HandlePersonal(ctx, admissiongovernance.PersonalText{Screening: messages.Screening{Requester: by, Text: text}})
 	}
-	sets, err := safetyRulesets()
-	if err != nil {
-		return out, err
-	}
-	r := classify.Text(sets.Named(personalRuleset), text)
+	r := classify.Text(b.Texts().Named(personalRuleset), text)
 	if r.Found > len(r.Spans) {
 		return out, interlock.Errorf(interlock.CodeLimited, "text", "holds more than %d sensitive parts; hand it over in parts",
 			classify.MaxSpans)

@@ -109,7 +109,7 @@ func (a *Governance) hashed(t *PersonalText, out *PersonalAnswer) ([]string, err
 }
 
 // unkept records what of a text was not kept.
-func (a *Governance) unkept(ctx context.Context, t *PersonalText, out *PersonalAnswer, authority privacy.Authority) (err error) {
+func (a *Governance) unkept(ctx context.Context, t *PersonalText, out *PersonalAnswer, authority privacy.Authority) error {
 	s := t.Screening
 	s.Durable, s.Personal = true, nil
 	for _, p := range t.Pieces {
@@ -117,6 +117,7 @@ func (a *Governance) unkept(ctx context.Context, t *PersonalText, out *PersonalA
 			s.Personal = append(s.Personal, messages.Personal{Type: p.Type, Tier: string(p.Tier), Value: t.Text[p.Start:p.End]})
 		}
 	}
-	out.Event, err = a.Messages.Screened(ctx, s)
+	screened, err := a.Screened(ctx, s)
+	out.Event = screened.Event
 	return err
 }
