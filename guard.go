@@ -28,7 +28,7 @@ type Answer struct {
 	Within time.Duration `json:"-"`
 	Always bool          `json:"always,omitempty"` // an operator's standing yes could answer the question from now on: `interlock allow`
 	// of an action that is a text: what the classifier says of it, and what of it may go on
-	Text *Classified `json:"text,omitempty"`
+	Text *Classified `json:"classified,omitempty"`
 }
 
 // Backend decides and records. Package interlock/embedded makes one from a directory. Implementations are safe for

@@ -60,7 +60,7 @@ type evaluationContext struct {
 	Trust       *trustBody          `json:"trust,omitempty"`
 	Error       *evaluationError    `json:"error,omitempty"`
 
-	Text *interlock.Classified `json:"text,omitempty"` // of a text: what of it may go on
+	Text *interlock.Classified `json:"classified,omitempty"` // of a text: what of it may go on
 }
 
 type authzenObligation struct {

@@ -241,9 +241,6 @@ func (d *apiDocument) members(t reflect.Type, answered bool) (properties node, r
 		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if field.Anonymous && tag == "" {
 			inner, needed := d.members(field.Type, answered)
-			properties = slices.DeleteFunc(properties, func(p pair) bool {
-				return slices.ContainsFunc(inner, func(q pair) bool { return q.key == p.key })
-			})
 			properties, required = append(properties, inner...), append(required, needed...)
 			continue
 		}

@@ -54,9 +54,8 @@ func operations() []operation {
 		interlock.Answer
 		Trust *trustBody `json:"trust,omitempty"`
 	}
-	type decided struct{ interlock.Answer }
-	type messageAnswer struct { // its text is the message's, and no classified one
-		decided
+	type messageAnswer struct {
+		interlock.Answer
 		carriedBody
 	}
 	type oneEvent struct {

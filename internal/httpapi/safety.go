@@ -38,7 +38,7 @@ type (
 		Rule    string                `json:"rule_id"` // empty for OK
 		Reason  string                `json:"reason"`
 		Event   string                `json:"event_id,omitempty"` // that records what was left out
-		Text    *interlock.Classified `json:"text"`
+		Text    *interlock.Classified `json:"classified"`
 	}
 )
 

@@ -107,10 +107,10 @@ func TestSafetyClassify(t *testing.T) {
 		status            int
 	}{
 		"harm": {liveToken, `{"text":"a bomb","run":"r1"}`, `"event_id":"e-r1","reason":"this asks how to make a weapon",` +
-			`"rule_id":"harm.weapons","text":{"classification":"BLOCK"`, http.StatusOK},
-		"its verdict":          {liveToken, `{"text":"a bomb"}`, `"verdict":"BLOCK"`, http.StatusOK},
+			`"rule_id":"harm.weapons","verdict":"BLOCK"`, http.StatusOK},
+		"its verdict":          {liveToken, `{"text":"a bomb"}`, `{"classified":{"classification":"BLOCK"`, http.StatusOK},
 		"its phrase":           {liveToken, `{"text":"a bomb"}`, `"shown":"I can’t help with that."`, http.StatusOK},
-		"nothing":              {liveToken, `{"text":"a tree"}`, `"reason":"","rule_id":"","text":{"classification":"OK"`, http.StatusOK},
+		"nothing":              {liveToken, `{"text":"a tree"}`, `"reason":"","rule_id":"","verdict":"OK"`, http.StatusOK},
 		"what is not recorded": {liveToken, `{"text":"a tree","durable":true}`, "unavailable", http.StatusServiceUnavailable},
 		"nobody's":             {"", `{"text":"a tree"}`, "unauthorized", http.StatusUnauthorized},
 		"under another's name": {liveToken, `{"text":"a tree","requester":{"agent":"other"}}`, "local socket only", http.StatusForbidden},

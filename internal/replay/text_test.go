@@ -70,7 +70,7 @@ func TestS06(t *testing.T) {
 
 // TestSafetySnapshotsFailClosed: whatever safety ruleset is missing, flipped or foreign, no text is classified again under it.
 func TestSafetySnapshotsFailClosed(t *testing.T) {
-	spec.Covers(t, "MACE-SNAP-3")
+	spec.Covers(t, "MACE-SNAP-3", "MACE-3.1-3")
 	other := func(text []byte) func(m *auditlog.Manifest, h *home) {
 		return func(m *auditlog.Manifest, h *home) {
 			h.blobs[auditlog.BlobDigest(text)] = text
