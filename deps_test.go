@@ -48,8 +48,8 @@ impact, rules, github.com/google/go-cmp                 < impact/impacttest
 strictjson, golang.org/x/mod                            < auditlog
 witness                                                 < auditlog, hook, harness, httpapi, cosign
 fileio, golang.org/x/mod                                < cosign
-strictjson                                              < origin
-origin                                                  < ledger, store/storagetest
+strictjson                                              < origin, memory    (never each other)
+origin, memory                                          < ledger, store/storagetest
 interlock, personal                                     < privacy
 privacy                                                 < ledger, store/storagetest
 ledger                                                  < auditlog, archive
@@ -163,7 +163,7 @@ everything                                              < bench/eval, bench/run,
 const pureSet = `interlock, lex, secret, personal, inject, strictjson, strictyaml, impact, impact/fact, impact/know, ` +
 	`impact/place, impact/web, impact/flow, impact/sql, impact/program, impact/foreign, impact/windows, impact/shell, impact/call, ` +
 	`impact/prose, ruleset, meter, quorum, classify, gate, engine, auditlog, origin, ledger, phase, anomaly, digest, replay, ruletest, redteam, ` +
-	`module, witness, privacy, dataflow, rollback, contract, modality, question, groundrules, store/proof`
+	`module, memory, witness, privacy, dataflow, rollback, contract, modality, question, groundrules, store/proof`
 
 // A dependencyRule is what the table says of one package.
 type dependencyRule struct {

@@ -95,6 +95,9 @@ const (
 	EventIntegritySummary EventType = "INTEGRITY_CHECK_SUMMARY" // what the daily check of the log and of what is beside it found (MACE)
 	EventRedaction        EventType = "REDACTION_EVENT"         // parts of a text were taken out before anybody saw it or it was kept (MACE)
 	EventPersonal         EventType = "PII_FLAGGED"             // personal data was not kept; what stays is its keyed hash (MACE)
+	EventMemory           EventType = "MEMORY"                  // what became of a fact that an agent keeps
+	EventSemPut           EventType = "sem_put"                 // a stable fact was written, as the council approved it (MACE)
+	EventSemDelete        EventType = "sem_delete"              // one was deleted, or all of a source were taken back (MACE)
 	EventRateLimit        EventType = "RATE_LIMIT"              // a quota had no room for an action, and when it will have (MACE)
 
 	EventNodeDegraded  EventType = "NODE_DEGRADED"          // what failed, or a low trust value, has degraded a module (MACE)
@@ -141,7 +144,7 @@ func EventTypes() []EventType {
 		EventReviewOverdue,
 		EventPause, EventResume,
 		EventTokenIssued, EventTokenValidated, EventTokenRejected, EventTokenRevoked,
-		EventIntegritySummary, EventRedaction, EventPersonal, EventRateLimit,
+		EventIntegritySummary, EventRedaction, EventPersonal, EventMemory, EventSemPut, EventSemDelete, EventRateLimit,
 		EventNodeDegraded, EventNodeOffline, EventNodeHealthy, EventRetry, EventAccountReview,
 		EventConsent, EventConsentRevoked, EventPersonalKept, EventDataRequest, EventDataDelete, EventDeletedPersonal}
 }

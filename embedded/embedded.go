@@ -233,6 +233,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		ApprovalTTL:  time.Duration(c.ApprovalTTL),
 		CodeTTL:      time.Duration(c.CodeTTL),
 		Council:      c.Council.Terms(),
+		Memory:       memoryTerms(c.Memory),
 		MaxQuestions: c.MaxQuestions, TellUserAfter: c.TellUserAfter,
 		Alert:        raise,
 		Record:       settled.record(Recorder(c)),

@@ -7,12 +7,23 @@ import (
 	"sync"
 
 	"interlock"
+	"interlock/internal/admission/core"
 	"interlock/internal/admission/messages"
 	"interlock/internal/classify"
+	"interlock/internal/config"
 	"interlock/internal/rpc"
 	spoken "interlock/internal/telling"
 	"interlock/rules"
 )
+
+// memoryTerms are what agents may have kept. Where the rulesets can't be read there is none, and nothing is kept.
+func memoryTerms(m config.Memory) core.MemoryTerms {
+	terms := core.MemoryTerms{Enabled: m.Enabled, Shared: m.Shared, TTL: m.Lives(), Most: m.Most()}
+	if m.Enabled {
+		terms.Kept, terms.Shown = shipped().Named("mace-stage1"), shipped().Named("results")
+	}
+	return terms
+}
 
 // A Passing is a text on its way: whose it is, which way it goes, and whether it is about to be kept.
 type Passing struct {

@@ -82,6 +82,8 @@ func commandTable() []commandRow {
 		{"module", "List and show agents that are registered as modules: policy, budgets, trust value, status.",
 			of[people.ModuleCommand], "modules"},
 		{"messages", "List and show the messages that agents have sent each other.", of[people.MessagesCommand], ""},
+		{"memory", "List and show the facts that agents keep, hide and take back what derives from a source.",
+			of[people.MemoryCommand], ""},
 		{"plans", "List and show what runs are to do, step by step, and what of it can't be undone.", of[people.PlansCommand], ""},
 		{"commitments", "List what agents have decided and are held to, and unlock what went to and fro.",
 			of[people.CommitmentsCommand], ""},
@@ -151,7 +153,8 @@ func helpGroups() []helpGroup {
 		{"Answer:", []string{"pending", "approve", "deny", "request", "allow", "watch", "block", "grant", "channels"}},
 		{"Stop:", []string{"kill", "phase", "breaker", "rollback"}},
 		{"Rules:", []string{"rules", "limits", "budgets", "judge", "replay", "ci", "redteam"}},
-		{"Who may do what:", []string{"operator", "agent", "module", "trust", "tools", "runs", "messages", "plans", "commitments", "privacy", "settings"}},
+		{"Who may do what:", []string{"operator", "agent", "module", "trust", "tools", "runs", "messages", "memory", "plans", "commitments",
+			"privacy", "settings"}},
 		{"What happened:", []string{"audit", "digest", "anomaly", "hold", "report"}},
 		{"Started by other programs:", []string{"hook", "mcp", "gateway", "witness"}},
 	}

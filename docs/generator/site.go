@@ -31,7 +31,7 @@ var kinds = []kind{
 		"docs/how-to/sandbox.md", "docs/how-to/move-a-home.md", "docs/how-to/upgrade.md", "docs/operating.md", "docs/kill.md",
 		"docs/phases.md", "docs/budgets.md", "docs/judge.md", "docs/redteam.md",
 		"docs/anomalies.md", "docs/rollback.md", "docs/messages.md", "docs/recovery.md",
-		"docs/oversight.md", "docs/council.md", "docs/modules.md", "docs/plans.md", "docs/plugging-in.md",
+		"docs/oversight.md", "docs/council.md", "docs/memory.md", "docs/modules.md", "docs/plans.md", "docs/plugging-in.md",
 		"docs/recipes/README.md", "docs/adding-a-command.md", "docs/adding-a-harness.md", "docs/adding-a-standing.md",
 		"docs/releases.md"}},
 	{"Reference", []string{"docs/reference/README.md", "docs/reference/glossary.md", "docs/cli.md", "docs/reference/commands.md",

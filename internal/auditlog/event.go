@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -106,7 +107,8 @@ func governs(kind interlock.EventType) bool {
 		interlock.EventRedteam, interlock.EventReport, interlock.EventTriage,
 		interlock.EventRunPaused, interlock.EventRunChanged, interlock.EventInstalled, interlock.EventReplayRequest, interlock.EventReplayResult,
 		interlock.EventActionRequest, interlock.EventVote, interlock.EventActionStatus, interlock.EventExecuted, interlock.EventOverride,
-		interlock.EventSafetyOverride, interlock.EventReview, interlock.EventReviewOverdue, interlock.EventPause, interlock.EventResume:
+		interlock.EventSafetyOverride, interlock.EventReview, interlock.EventReviewOverdue, interlock.EventPause, interlock.EventResume,
+		interlock.EventSemPut, interlock.EventSemDelete:
 		return true
 	default:
 		return false
@@ -292,8 +294,7 @@ func checkDraft(d *ledger.Draft) error {
 		}
 	}
 	for _, c := range d.Type {
-		if (c < 'A' || c > 'Z') && c != '_' && d.Type != interlock.EventAccess && d.Type != interlock.EventDeletedPersonal &&
-			d.Type != interlock.EventExecuted { // which MACE writes in lower case
+		if (c < 'A' || c > 'Z') && c != '_' && !lowerCase(d.Type) {
 			return fmt.Errorf("auditlog: %.40q is not an event type", d.Type)
 		}
 	}
@@ -312,6 +313,12 @@ func checkDraft(d *ledger.Draft) error {
 		return fmt.Errorf("auditlog: the payload is %d bytes long, more than %d", len(d.Payload), MaxPayload)
 	}
 	return nil
+}
+
+// lowerCase reports whether MACE writes an event's name in lower case.
+func lowerCase(name interlock.EventType) bool {
+	return slices.Contains([]interlock.EventType{interlock.EventAccess, interlock.EventExecuted, interlock.EventDeletedPersonal,
+		interlock.EventSemPut, interlock.EventSemDelete}, name)
 }
 
 // plain reports whether s is 1 to maxName bytes of printable ASCII without anything JSON would escape.

@@ -25,7 +25,7 @@ var eachRecord = []auditlog.Record{
 	auditlog.GroundRulesRecord{}, auditlog.HoldRecord{}, auditlog.IdentityRecord{}, auditlog.InstalledRecord{},
 	auditlog.IntegrityRecord{}, auditlog.IntegritySummary{}, auditlog.JudgeAskedRecord{}, auditlog.JudgeTestedRecord{},
 	auditlog.JudgedAfterRecord{}, auditlog.KillRecord{}, auditlog.LossRecord{}, auditlog.MendRecord{},
-	auditlog.MessageRecord{}, auditlog.NodeRecord{}, auditlog.OutcomeRecord{}, auditlog.PersonalRecord{}, auditlog.PhaseRecord{},
+	auditlog.MemoryRecord{}, auditlog.MessageRecord{}, auditlog.NodeRecord{}, auditlog.OutcomeRecord{}, auditlog.PersonalRecord{}, auditlog.PhaseRecord{},
 	auditlog.PinRecord{}, auditlog.PlanRecord{}, auditlog.ProbeRecord{}, auditlog.PromotionRecord{},
 	auditlog.RateRecord{}, auditlog.RedteamRecord{}, auditlog.RefusalRecord{}, auditlog.ReplayRequestRecord{},
 	auditlog.ReplayResultRecord{}, auditlog.ReportRecord{}, auditlog.RollbackRecord{}, auditlog.RunChangedRecord{},

@@ -111,6 +111,33 @@ type DeletionRecord struct {
 // Payload renders the record.
 func (r DeletionRecord) Payload() (json.RawMessage, error) { return payload("a deletion", &r) }
 
+// What becomes of a fact.
+const (
+	FactKept    = "kept"    // in the episodic store
+	FactWaits   = "waits"   // for the council
+	FactStable  = "stable"  // in the semantic store
+	FactDeleted = "deleted" // from it
+	FactCut     = "cut"     // all that derives from a source and was written until now is taken back
+	FactOver    = "over"    // its time is
+)
+
+// A MemoryRecord says what became of a fact that an agent keeps. It never holds any of its value.
+type MemoryRecord struct {
+	Did      string   `json:"did"`
+	Store    string   `json:"store,omitempty"`
+	Key      string   `json:"key"`            // the fact, and whose it is where it is not shared; or a source
+	Fact     string   `json:"fact,omitempty"` // the version's id
+	Bytes    int      `json:"bytes,omitempty"`
+	Hash     string   `json:"value_hash,omitempty"` // keyed hash of the value with the run's seed
+	KeyID    string   `json:"hash_key,omitempty"`
+	Derives  []string `json:"derives,omitempty"`
+	Taint    []string `json:"taint,omitempty"`
+	Personal []string `json:"personal,omitempty"` // kinds of personal data in it, which its subject agreed to
+	Request  string   `json:"request,omitempty"`  // the council's
+}
+
+func (r MemoryRecord) Payload() (json.RawMessage, error) { return payload("a fact", &r) }
+
 // OfText reports whether a SAFETY_BLOCK_EVENT or a SAFETY_REVIEW_REQUEST is about a text and holds no decision.
 func OfText(e *interlock.Entry) bool {
 	if e.Type != interlock.EventBlock && e.Type != interlock.EventReviewRequest || Released(e) {

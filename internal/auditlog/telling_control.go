@@ -105,6 +105,8 @@ func (t *telling) control(kind interlock.EventType) bool {
 		t.say("entries "+strconv.FormatInt(from, 10)+" to "+strconv.FormatInt(upTo, 10), strconv.Itoa(alarms)+" alarms")
 	case interlock.EventPersonal:
 		t.add("personal", "pii_type", "tier", "where", "redaction_reason")
+	case interlock.EventMemory, interlock.EventSemPut, interlock.EventSemDelete:
+		t.say(t.text("did"), t.text("store"), t.text("key"), t.text("request"))
 	case interlock.EventRateLimit:
 		var used, room, wait int64
 		t.read("used", &used)

@@ -81,6 +81,10 @@ type Config struct {
 	// which the council reviews an emergency override (72h); and `governs`, by which orders that change rules or settings take the
 	// council's approval as well (false).
 	Council Council `json:"council"`
+	// Memory has agents keep facts (see docs/memory.md): `enabled` (false); `shared`, the scopes of keys that all agents read and write,
+	// where all others are each agent's own (none); `ttl`, how long an episodic fact is kept, from 1m to 8784h (720h); and `facts`,
+	// how many of one agent, and shared ones in all, each store holds (10000, which is the most).
+	Memory Memory `json:"memory"`
 	// CheckpointTo lists files and HTTPS URLs that `interlock up` sends each new signed checkpoint to, so that a log cut
 	// later contradicts something outside this machine's store. Default: none.
 	CheckpointTo []string `json:"checkpoint_to"`
@@ -325,6 +329,9 @@ func Load(home, file string) (Config, error) {
 		}
 	}
 	if err := c.Council.check(); err != nil {
+		return c, err
+	}
+	if err := c.Memory.check(); err != nil {
 		return c, err
 	}
 	if c.TellUserAfter <= 0 || c.TellUserAfter > 16 {

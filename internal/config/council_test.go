@@ -32,3 +32,24 @@ func TestCouncilSettings(t *testing.T) {
 		t.Errorf("%+v, %v", got.Council.Terms(), err)
 	}
 }
+
+func TestMemorySettings(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"memory: {}", ""},
+		{"memory: {enabled: true, shared: [project, team_a], ttl: 1h, facts: 5}", ""},
+		{"memory: {ttl: 1s}", "memory.ttl"},
+		{"memory: {ttl: 9000h}", "memory.ttl"},
+		{"memory: {facts: -1}", "memory.facts"},
+		{"memory: {facts: 10001}", "memory.facts"},
+		{"memory: {shared: [Project]}", "memory.shared"},
+		{"memory: {shared: [a/b]}", "memory.shared"},
+	} {
+		_, err := config.Load(write(t, c.file+"\n"), "")
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.file, err, c.want)
+		}
+	}
+	if m := (config.Memory{}); m.Lives() != 720*time.Hour || m.Most() != 10_000 || m.Enabled {
+		t.Errorf("where nothing is set: %s, %d, %v", m.Lives(), m.Most(), m.Enabled)
+	}
+}

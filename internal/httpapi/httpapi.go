@@ -160,6 +160,8 @@ type Config struct {
 	Actions Actions
 	// optional: says what may become of personal data
 	Personal Personal
+	// optional: keeps facts for agents
+	Memory Memory
 	// optional: signs what the local door answers, for hooks; without it they decide by themselves
 	Sign func(*witness.Answer) (signature string)
 	// optional: what may be known of the world where the user of that number asks, for the agents' door
@@ -301,13 +303,18 @@ const (
 	routeActionRequest
 	routeOneEvent
 	routePersonal
+	routeFactPut
+	routeFactPromote
+	routeFactGet
+	routeFactSearch
 )
 
 var routeNames = [...]string{"unknown", "decide", "outcome", "events", "checkpoint", "proof", "evaluation", "evaluations",
 	"authzen_configuration", "governance", "healthz", "readyz", "metrics", "mcp", "heard",
 	"whatif", "shadow", "wait", "runs", "run_end", "run_turn", "heartbeat",
 	"run_session", "telemetry", "messages", "messages_waiting", "message_receive", "message_acknowledge", "run_checkpoint", "plans",
-	"safety_report", "safety_classify", "actionrequest", "one_event", "pii"}
+	"safety_report", "safety_classify", "actionrequest", "one_event", "pii", "memory_put", "memory_promote", "memory_get",
+	"memory_search"}
 
 // An endpoint is how a route is served.
 type endpoint struct {
@@ -352,6 +359,10 @@ func endpoints() [len(routeNames)]endpoint {
 		routeActionRequest: {path: "/v1/actionrequest/create", method: http.MethodPost, serve: (*exchange).actionRequest},
 		routeOneEvent:      {serve: (*exchange).oneEvent},
 		routePersonal:      {path: "/pii/detect_and_handle", method: http.MethodPost, serve: (*exchange).personal},
+		routeFactPut:       {path: "/v1/memory/put", method: http.MethodPost, serve: (*exchange).memory},
+		routeFactPromote:   {path: "/v1/memory/promote", method: http.MethodPost, serve: (*exchange).memory},
+		routeFactGet:       {path: "/v1/memory/get", method: http.MethodPost, serve: (*exchange).memory},
+		routeFactSearch:    {path: "/v1/memory/search", method: http.MethodPost, serve: (*exchange).memory},
 	}
 }
 

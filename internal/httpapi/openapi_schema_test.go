@@ -45,7 +45,7 @@ type apiDocument struct {
 func newAPIDocument(t *testing.T) *apiDocument {
 	t.Helper()
 	d := &apiDocument{comments: map[string]string{}, schemas: map[string]node{}}
-	for _, dir := range []string{".", "../..", "../replay", "../admission/governance"} {
+	for _, dir := range []string{".", "../..", "../memory", "../replay", "../admission/governance"} {
 		packages, err := parser.ParseDir(token.NewFileSet(), dir, nil, parser.ParseComments) //nolint:staticcheck // files are all that is wanted
 		if err != nil {
 			t.Fatal(err)

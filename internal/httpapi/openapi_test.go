@@ -19,6 +19,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission/governance"
+	"interlock/internal/memory"
 	"interlock/internal/replay"
 )
 
@@ -104,6 +105,14 @@ func operations() []operation {
 			also:   []int{404, 409}, about: "Say that a message was dealt with: its content is kept no longer."},
 		{path: "/v1/actionrequest/create", method: "post", id: "createActionRequest", body: typeOf[actionBody](), answer: typeOf[actionAnswer](),
 			also: []int{409, 429}, about: "Ask for an act of governance. Agents ask; people vote on it and carry it out."},
+		{path: "/v1/memory/put", method: "post", id: "putFact", body: typeOf[factPutBody](), answer: typeOf[memory.Reply](),
+			also: []int{404}, about: "Keep a fact, or ask the council for a stable one. It is kept, or waits, only if outcome is OK."},
+		{path: "/v1/memory/promote", method: "post", id: "promoteFact", body: typeOf[factPromoteBody](), answer: typeOf[memory.Reply](),
+			about: "Ask the council to make an episodic fact a stable one."},
+		{path: "/v1/memory/get", method: "post", id: "getFact", body: typeOf[factGetBody](), answer: typeOf[memory.Reply](),
+			about: "Read what is kept under a key, with where it comes from."},
+		{path: "/v1/memory/search", method: "post", id: "searchFacts", body: typeOf[factSearchBody](), answer: typeOf[memory.Reply](),
+			about: "Find facts that hold every word of a query, of this agent's own and of those that are shared."},
 		{path: "/v1/runs/{id}/checkpoints", method: "post", id: "keepCheckpoint", body: typeOf[checkpointBody](), answer: typeOf[interlock.RunKept](),
 			also: []int{404, 409}, about: "Keep what a run is at, typed, before its context is rotated. The first one fixes its constraints."},
 		{path: "/v1/runs/{id}/checkpoints", method: "get", id: "resumeCheckpoint", answer: typeOf[interlock.RunKept](), also: []int{404},

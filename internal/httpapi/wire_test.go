@@ -85,7 +85,7 @@ func newHouse(t testing.TB, limits httpapi.Limits, edit ...func(*httpapi.Config)
 		Rules:  func() httpapi.InForce { return httpapi.InForce{Ruleset: "sha256:beef"} },
 		Waits:  backend, Runs: backend, Telemetry: backend,
 		UsageAgent: func(token string) (string, bool) { return "claude", token == "ilu_claude" }, Messages: backend, Reports: backend, Actions: backend,
-		Texts: backend, Personal: backend,
+		Texts: backend, Personal: backend, Memory: backend,
 	}
 	for _, change := range edit {
 		change(&config)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/memory"
 	"interlock/internal/phase"
 )
 
@@ -70,7 +71,8 @@ func HoldName(scope HoldScope, key string) string { return string(scope) + ":" +
 func HoldOf(name string) (scope HoldScope, key string, ok bool) {
 	before, key, ok := strings.Cut(name, ":")
 	scope = HoldScope(before)
-	return scope, key, ok && key != "" && (scope == HoldRuleset || scope == HoldManifest || scope == HoldEvent)
+	return scope, key, ok && key != "" && (scope == HoldRuleset || scope == HoldManifest || scope == HoldEvent ||
+		scope == HoldMemory && memory.ValidSource(key))
 }
 
 // OnActors reports whether a hold is on those who act, and not on what is decided under.
@@ -153,8 +155,11 @@ func (h *HoldBody) over() string {
 
 func holdMarks(h HoldBody) []Mark {
 	marks := withAll(nano(h.Since))
-	if h.OnActors() {
+	switch {
+	case h.OnActors():
 		marks = appendMarks(marks, nano(h.Since), h.over())
+	case h.Scope == HoldMemory, h.Scope == HoldCut:
+		marks = appendMarks(marks, nano(h.Since), MemoryHolds)
 	}
 	if (h.Phase == phase.Alternate || h.Mode == KillProposed) && !h.Deadline.IsZero() {
 		marks = appendMarks(marks, nano(h.Deadline), Due)

@@ -57,6 +57,8 @@ const (
 
 	ActionRequest = "action_request" // that somebody asks for an act of governance, and who voted how
 
+	Memory = "memory" // a fact that agents keep
+
 	Subscription = "subscription" // a browser in which an operator is told of requests
 
 	Person   = "person"   // somebody of whom something may be kept, and the key that it is sealed under

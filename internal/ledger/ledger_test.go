@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/anomaly"
 	"interlock/internal/ledger"
+	"interlock/internal/memory"
 	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
@@ -114,6 +115,8 @@ func samples(t testing.TB) map[string]struct {
 	add(ledger.Consent, "c1", privacy.Consent{Terms: privacy.Terms{ID: "c1", Tier: "high", Persistent: true, Until: now}, Subject: "u-1", At: now},
 		"all", "person\x00u-1")
 	add(ledger.Personal, "pd_1", ledger.PersonalBody{ID: "pd_1", Subject: "u-1", At: now, Sealed: []byte("s")}, "all", "person\x00u-1")
+	add(ledger.Memory, memory.Place("episodic", "builder", "a/b/c/d"), memory.Fact{Store: "episodic", Holder: "builder", Key: "a/b/c/d",
+		Number: 1, Versions: []memory.Version{{ID: "mem_1", Agent: "builder", At: now}}}, "all", "in\x00episodic\x00builder", "id\x00mem_1", "due")
 	list[ledger.Definition] = sample{ledger.Row{Kind: ledger.Definition, Key: "d", Body: []byte(`{}`)}, nil}
 	return list
 }

@@ -33,6 +33,7 @@ const (
 	ownerOwed        = "owed\x00"
 	ownerAction      = "action request\x00"
 	ownerPerson      = "person\x00" // the key, what it permitted and all that is kept of it, so that nothing is taken away unseen
+	ownerFact        = "fact\x00"
 )
 
 // ownerOfHold is whose a hold is, by its name: what holds an agent is read with what else is kept of that agent, since there may

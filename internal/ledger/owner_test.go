@@ -21,6 +21,7 @@ var readTogether = []ledger.Ref{
 	{Kind: ledger.Rollback, Mark: ledger.RollbackNamed("rb_01")},
 	{Kind: ledger.RollbackStep, Mark: ledger.RollbackSteps("rb_01")},
 	{Kind: ledger.Consent, Mark: ledger.OfPerson("u-1")}, {Kind: ledger.Personal, Mark: ledger.OfPerson("u-1")},
+	{Kind: ledger.Hold, Mark: ledger.MemoryHolds},
 }
 
 // Those whose owner only the row says: a ref by their key reads that row and proves it by itself.

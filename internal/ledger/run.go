@@ -129,3 +129,14 @@ type AliveBody struct {
 	At    time.Time `json:"at"`
 	Lost  bool      `json:"lost,omitempty"` // it was not heard in time since, and the log says so
 }
+
+// A plan is the row of a run: its key is the run's, so that to know the run is to know its plan, and both are proved together.
+
+// PlanNamed is the mark of a plan while nobody knows yet whose it is, by its own id or its run's.
+func PlanNamed(id string) string { return "plan\x00" + id }
+
+// Plan is the plan of a run.
+func (s *Standing) Plan(agent, run string) (interlock.Plan, bool) {
+	p, there := s.Others[Plan][RunKey(agent, run)].(interlock.Plan)
+	return p, there
+}

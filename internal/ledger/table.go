@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/anomaly"
+	"interlock/internal/memory"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
 	"interlock/internal/privacy"
@@ -157,7 +158,7 @@ func Kinds() []Kind {
 		row[HoldBody]{key: func(h HoldBody) string { return h.Name() }, marks: holdMarks, binding: true, next: holdNext,
 			owner: owners[HoldBody]{of: func(h HoldBody) string { return ownerOfHold(h.Name()) }, key: ownerOfHold,
 				// of all holds together there is no owner: those of an agent are its own
-				marks: markOwners{OverAll: ownerOfHold, All: several, Due: several, Heals: several}}}.
+				marks: markOwners{OverAll: ownerOfHold, MemoryHolds: one(ownerHold), All: several, Due: several, Heals: several}}}.
 			kind(Kind{Name: Hold, Writer: ByFinding, Lives: "until an order clears it", stands: true}),
 		row[BreakerBody]{key: func(b BreakerBody) string { return b.Name }, marks: breakerMarks, binding: true,
 			owner: owners[BreakerBody]{of: func(b BreakerBody) string { return ownerOfHold(b.Name) }, key: ownerOfHold,
@@ -218,6 +219,9 @@ func Kinds() []Kind {
 			owner: owners[PersonalBody]{of: func(p PersonalBody) string { return ownerPerson + p.Subject },
 				marks: markOwners{"person": prefixed(ownerPerson), All: several}}}.
 			kind(Kind{Name: Personal, Writer: ByAction, Proved: "a PII_STORED entry", Lives: "until the council has it deleted", stands: true}),
+		row[memory.Fact]{key: memory.Fact.Place, marks: factMarks, binding: true, next: factNext,
+			owner: owners[memory.Fact]{each: ownerFact, marks: markOwners{All: several, "in": several, "id": several, FactsDue: several}}}.
+			kind(Kind{Name: Memory, Writer: ByAction, Proved: "a MEMORY or sem_put entry", Lives: "until it is over or deleted", stands: true}),
 	}
 }
 

@@ -199,14 +199,14 @@ type typeDetail struct {
 
 func (s *Server) typeList() []typeInfo {
 	list := []typeInfo{}
-	for _, t := range types() {
+	for _, t := range s.types() {
 		list = append(list, t.typeInfo)
 	}
 	return list
 }
 
 func (s *Server) typeDetails(name string) any {
-	for _, t := range types() {
+	for _, t := range s.types() {
 		if t.Name == name {
 			return t
 		}

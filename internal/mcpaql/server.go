@@ -64,6 +64,7 @@ type Config struct {
 	Single  bool                            // serve the one tool mcp_aql instead of one tool per endpoint
 	Version string                          // optional: of this program, for clients
 	View    func(dir string) interlock.View // optional: what is known of the world for an action in a directory
+	Memory  Memory                          // optional: where agents keep facts; without it they keep none
 	// ask for a confirmation token where a permission wants a confirmation; see docs/mcp.md
 	Acknowledge bool
 	Tokens      TokenConfig   // optional
@@ -125,7 +126,11 @@ func New(c Config) (*Server, error) {
 	fallback(&c.Executions, 100)
 	fallback(&c.Idle, time.Hour)
 	fallback(&c.Timeout, 30*time.Second)
-	return &Server{config: c, operations: operations(), workers: newWorkers(),
+	served := operations()
+	if c.Memory != nil {
+		served = append(served, memoryOperations()...)
+	}
+	return &Server{config: c, operations: served, workers: newWorkers(),
 		executions: &executions{perOwner: c.Executions, idle: c.Idle, random: c.Random, byID: map[string]*execution{},
 			byOwner: map[string]map[string]*execution{}},
 		tokens:    newConfirmations(c.Tokens, c.Now, c.Random),

@@ -109,6 +109,36 @@ func digest(run, value string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
+// Named is who first spoke of what is in a text, as far as a run has heard: a text with orders, or what a call returned, and no user.
+type Named struct {
+	Ordered, Returned bool
+	Sources           []string // the tools that returned it
+}
+
+// In says of a text that is about to be kept who named what is in it. heard is false where nothing is known of the run.
+func In(h Heard, run, text string, now time.Time) (named Named, heard bool) {
+	if h.At.IsZero() || now.Sub(h.At) > HeardWindow {
+		return named, false
+	}
+	by := voices(h)
+	valuesOf(head(text), true, func(v value) {
+		known, found := by[digest(run, v.text)]
+		switch {
+		case !found:
+			named.Returned = named.Returned || h.Over && v.shape != shapeWord // there was more than could be remembered
+			return
+		case known.By&(VoiceUser|VoiceFile) != 0:
+			return
+		}
+		named.Ordered = named.Ordered || known.By&VoiceOrdering != 0
+		named.Returned = named.Returned || known.By&VoiceResult != 0
+		if known.Source > 0 && known.Source <= len(h.Sources) && !slices.Contains(named.Sources, h.Sources[known.Source-1]) {
+			named.Sources = append(named.Sources, h.Sources[known.Source-1])
+		}
+	})
+	return named, true
+}
+
 func sourceOf(action interlock.Action) string {
 	name := action.Tool
 	if name == "" {

@@ -17,6 +17,9 @@ type Class struct {
 
 // The governed actions that Interlock carries out itself or knows by name.
 const (
+	ActStable          = "sem_write"
+	ActStableDelete    = "sem_delete"
+	ActPromotion       = "episodic_promotion"
 	ActQuarantine      = "module_quarantine"
 	ActUnquarantine    = "module_unquarantine"
 	ActQuarantineNow   = "quarantine_module_immediate"
@@ -44,9 +47,9 @@ func Classes() []Class {
 		{interlock.ActModuleAction, 2, medium, "allow a module an action that is not a write of stable facts"},
 		{interlock.ActModuleBudget, 2, medium, "let a module exceed its budget"},
 
-		{"sem_write", 3, high, "write a stable fact"},
-		{"sem_delete", 3, high, "delete a stable fact"},
-		{"episodic_promotion", 3, high, "promote sensitive episodic content to a stable fact"},
+		{ActStable, 3, high, "write a stable fact"},
+		{ActStableDelete, 3, high, "delete a stable fact"},
+		{ActPromotion, 3, high, "promote sensitive episodic content to a stable fact"},
 		{ActQuarantine, 3, high, "quarantine a module"},
 		{ActUnquarantine, 3, high, "end a module's quarantine"},
 		{"self_modification", 3, high, "a module's change of itself"},

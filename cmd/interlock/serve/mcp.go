@@ -104,7 +104,16 @@ func mcpServer(p *cli.Program, settings config.Config, backend *embedded.Backend
 		Tokens: mcpaql.TokenConfig{TTL: time.Duration(settings.MCPTokenTTL),
 			ForbiddenTTL: time.Duration(settings.MCPForbiddenTokenTTL),
 			Tolerance:    time.Duration(settings.MCPClockTolerance)},
+		Memory:     memoryOf(settings, backend),
 		Executions: settings.MCPExecutions, Idle: time.Duration(settings.MCPIdle)})
+}
+
+// memoryOf is where agents keep facts, if the settings say that they do.
+func memoryOf(settings config.Config, backend *embedded.Backend) mcpaql.Memory {
+	if !settings.Memory.Enabled {
+		return nil
+	}
+	return backend.Admission
 }
 
 // checkAgentName refuses names that no log line could show as they are.

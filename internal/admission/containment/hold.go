@@ -118,6 +118,9 @@ func findHold(c *core.PendingOrder) error {
 		return interlock.Errorf(interlock.CodeUnauthorized, "operator",
 			"an emergency override halted this, and the council clears it: interlock request create force_halt_clear --target %s", h.Name())
 	}
+	if h.Scope == ledger.HoldCut {
+		return interlock.Errorf(interlock.CodeInvalid, "subject", "what was taken back stays so; have it kept again")
+	}
 	if h.OnActors() {
 		return interlock.Errorf(interlock.CodeInvalid, "subject",
 			"this is a phase or a breaker, which goes back one step at a time: `interlock phase set` and `interlock breaker reset` do that")

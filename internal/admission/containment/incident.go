@@ -171,6 +171,10 @@ func (a *Containment) haltBy(c *core.PendingOrder, name string) error {
 	h := ledger.HoldBody{Scope: scope, Key: about, Cause: interlock.EventIncident, Why: kept.Reason,
 		Since: c.Now.Truncate(time.Microsecond), Order: c.ID}
 	c.Change.Writes = append(c.Change.Writes, h.Row())
+	if scope == ledger.HoldMemory { // nothing is made again under what agents keep
+		return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "hold",
+			"no fact that derives from it is answered: "+name+", by order of "+c.Operator+"; `interlock memory list` says more")
+	}
 	if err := a.Append(&c.Change, interlock.EventHalt, interlock.Requester{Agent: c.Operator}, "operator",
 		auditlog.HoldRecord{Name: name, Cause: h.Cause, Why: h.Why, Order: &kept}); err != nil {
 		return err

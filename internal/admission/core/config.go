@@ -91,10 +91,25 @@ type Config struct {
 	JudgeLater JudgeLater
 	// optional: the log, for finding what is unusual in it; without it nobody looks
 	Log Log
+	// optional: what agents may have kept; without it nothing is
+	Memory MemoryTerms
 	// the constants of governance; what is zero is as [DefaultCouncil] has it
 	Council interlock.CouncilTerms
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool
+}
+
+// MemoryTerms say what agents may have kept, and what it is held against. Without a ruleset to hold it against nothing is kept.
+type MemoryTerms struct {
+	Enabled bool
+	Shared  []string      // scopes of keys that all agents read and write; all others are each agent's own
+	TTL     time.Duration // of episodic facts; one that ends sooner says so
+	Most    int           // facts of one agent in one store, and shared ones of all agents together
+
+	Kept  *classify.Ruleset // what is about to be kept is held against it
+	Shown *classify.Ruleset // and what is about to be answered against this
+	// optional: whether somebody agreed that their personal data is kept in a run; without it none is
+	Consented func(ctx context.Context, subject, run string) (bool, error)
 }
 
 // Analyser returns what reads actions.

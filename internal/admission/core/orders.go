@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/memory"
 	"interlock/internal/privacy"
 	"interlock/internal/quorum"
 )
@@ -241,6 +242,8 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 		if id, is := strings.CutPrefix(r.Action.Target, privacy.TargetConsent); is && id != "" {
 			refs = append(refs, Key(ledger.Consent, id))
 		}
+	case quorum.ActStable, quorum.ActPromotion, quorum.ActStableDelete:
+		refs = append(refs, factRefs(r.Action.Target)...)
 	case quorum.ActReview:
 		refs = append(refs, Under(ledger.ActionRequest, ledger.ActionReviewOf(r.Action.Target)))
 	}
@@ -251,6 +254,16 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 func PersonRefs(subject string) []ledger.Ref {
 	return []ledger.Ref{Key(ledger.Person, subject), Under(ledger.Consent, ledger.OfPerson(subject)),
 		Under(ledger.Personal, ledger.OfPerson(subject))}
+}
+
+// factRefs are the rows that writing or deleting a stable fact is made from, or taking back what derives from a source.
+func factRefs(target string) []ledger.Ref {
+	if source, is := strings.CutPrefix(target, string(ledger.HoldMemory)+":"); is {
+		return []ledger.Ref{Key(ledger.Hold, ledger.HoldName(ledger.HoldCut, source))}
+	}
+	holder, key, _ := memory.ParseTarget(target)
+	return []ledger.Ref{Key(ledger.Memory, memory.Place(memory.Waiting, holder, key)),
+		Key(ledger.Memory, memory.Place(memory.Semantic, holder, key)), Under(ledger.Hold, ledger.MemoryHolds)}
 }
 
 // HaltName is the hold that an action makes or ends.

@@ -238,6 +238,12 @@ func readAsked(o interlock.Order) []ledger.Ref {
 // AskAction makes a request of an agent, whose word needs no signature: a request permits nothing, and who asks never votes.
 func (a *Governance) AskAction(ctx context.Context, by interlock.Requester, kind, why string,
 	terms RequestTerms) (r interlock.ActionRequest, receipt ledger.Receipt, err error) {
+	return a.askWith(ctx, by, kind, why, terms, nil, func(*ledger.Standing, *ledger.Change, interlock.ActionRequest) error { return nil })
+}
+
+// askWith makes a request of an agent with what else is to be written with it, which is made from more of the ledger.
+func (a *Governance) askWith(ctx context.Context, by interlock.Requester, kind, why string, terms RequestTerms, more []ledger.Ref,
+	with func(*ledger.Standing, *ledger.Change, interlock.ActionRequest) error) (r interlock.ActionRequest, receipt ledger.Receipt, err error) {
 	mine, err := a.waitingOf(ctx, by.Agent)
 	if err != nil {
 		return r, receipt, err
@@ -245,7 +251,7 @@ func (a *Governance) AskAction(ctx context.Context, by interlock.Requester, kind
 	if mine >= maxPending {
 		return r, receipt, tooMany(mine)
 	}
-	refs := slices.Concat(everybody(), core.ModuleRefs(terms.Target), []ledger.Ref{core.Key(ledger.Agent, by.Agent)})
+	refs := slices.Concat(everybody(), core.ModuleRefs(terms.Target), []ledger.Ref{core.Key(ledger.Agent, by.Agent)}, more)
 	receipt, err = a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		if err := core.InOffice(by, standing, a.Config.Now()); err != nil {
@@ -253,6 +259,9 @@ func (a *Governance) AskAction(ctx context.Context, by interlock.Requester, kind
 		}
 		by = core.Owned(by, standing)
 		if r, err = a.ask(&standing, kind, terms, why, by, "agent", a.Config.Now().UTC()); err != nil {
+			return change, err
+		}
+		if err := with(&standing, &change, r); err != nil {
 			return change, err
 		}
 		return change, a.asked(&change, r, "agent", nil)

@@ -113,6 +113,9 @@ func (a *Governance) effect(ctx context.Context, c *core.PendingOrder, r *interl
 	if registers(r.Action) {
 		does, own = (*Governance).enrol, true
 	}
+	if !own && a.Config.Memory.Enabled {
+		does, own = factEffects()[r.Action.Type]
+	}
 	if !own {
 		return nil
 	}
@@ -189,7 +192,7 @@ func (a *Governance) halt(_ context.Context, c *core.PendingOrder, r *interlock.
 
 func (a *Governance) clearHalt(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	h, stands := c.Standing.Others[ledger.Hold][r.Action.Target].(ledger.HoldBody)
-	if !stands || h.OnActors() || r.Action.Target == ledger.KillName {
+	if !stands || h.OnActors() || h.Scope == ledger.HoldCut || r.Action.Target == ledger.KillName {
 		return interlock.Errorf(interlock.CodeNotFound, "target", "no halt of this name stands; `interlock hold list` shows them")
 	}
 	c.Change.Writes = append(c.Change.Writes, ledger.Ended(ledger.Hold, h.Name()))

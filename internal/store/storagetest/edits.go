@@ -9,6 +9,7 @@ import (
 
 	"interlock"
 	"interlock/internal/ledger"
+	"interlock/internal/memory"
 	"interlock/internal/meter"
 	"interlock/internal/phase"
 	"interlock/internal/privacy"
@@ -42,6 +43,8 @@ func Governed(t testing.TB, p Place) {
 			From: "bot", To: "bat"}},
 		ledger.OwedBody{Event: "e", At: Now}, ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: Now},
 		ledger.CommitmentBody{Name: "cmt_1", Rule: "x", At: Now},
+		memory.Fact{Store: memory.Episodic, Holder: "bot", Key: "a/b/c/d", Number: 1, Versions: []memory.Version{{ID: "mem_1", At: Now}}},
+		ledger.HoldBody{Scope: ledger.HoldMemory, Key: "agent:bot", Since: Now},
 		interlock.Plan{ID: "pln_1", Agent: "bot", Run: "r", Created: Now}, ledger.BaselineBody{Name: "bas_1", At: Now},
 		interlock.ActionRequest{ID: "act_1", Status: interlock.ActionPending, Created: Now, Expires: Now},
 		ledger.PersonBody{Subject: "u-1", Public: "age1", Key: []byte("k"), Made: Now},
@@ -87,6 +90,8 @@ func Decided() []ledger.Ref {
 		{Kind: ledger.Plan, Key: ledger.RunKey("bot", "r")}, {Kind: ledger.Commitment, Key: "cmt_1"}, {Kind: ledger.Baseline, Key: "bas_1"},
 		{Kind: ledger.ActionRequest, Key: "act_1"}, {Kind: ledger.Person, Key: "u-1"}, {Kind: ledger.Consent, Mark: ledger.OfPerson("u-1")},
 		{Kind: ledger.Personal, Mark: ledger.OfPerson("u-1")},
+		{Kind: ledger.Memory, Key: memory.Place(memory.Episodic, "bot", "a/b/c/d")},
+		{Kind: ledger.Hold, Mark: ledger.MemoryHolds},
 		{Kind: ledger.Counter, Key: "n"}, ledger.DefinitionOf("files", "read", "sha256:01"),
 		{Kind: ledger.Request, Key: "answered"}, {Kind: ledger.Request, Key: "pending"}}
 }
@@ -123,7 +128,7 @@ func edited(t *testing.T) (rows []ledger.Ref) {
 			t.Errorf("the test does not know whether %s is proved", kind.Name)
 		}
 	}
-	for _, key := range []string{"agent:bot", "breaker:agent:bot", "backup:agent:bot", "type:worker", "run:r", "system:all"} {
+	for _, key := range []string{"agent:bot", "breaker:agent:bot", "backup:agent:bot", "type:worker", "run:r", "system:all", "memory:agent:bot"} {
 		rows = append(rows, ledger.Ref{Kind: ledger.Hold, Key: key})
 	}
 	for kind, key := range keys {
@@ -142,6 +147,7 @@ func editedKeys() map[string]string {
 		ledger.FirstUse: ledger.FirstUseKey("clerk", "tool refund"), ledger.Owed: "e",
 		ledger.Plan: ledger.RunKey("bot", "r"), ledger.Commitment: "cmt_1", ledger.Baseline: "bas_1",
 		ledger.ActionRequest: "act_1", ledger.Person: "u-1", ledger.Consent: "c1", ledger.Personal: "pd_1",
+		ledger.Memory:     memory.Place(memory.Episodic, "bot", "a/b/c/d"),
 		ledger.Definition: ledger.DefinitionOf("files", "read", "sha256:01").Key}
 }
 

@@ -14,6 +14,7 @@ import (
 	"interlock"
 	"interlock/internal/anomaly"
 	"interlock/internal/ledger"
+	"interlock/internal/memory"
 	"interlock/internal/meter"
 	"interlock/internal/origin"
 	"interlock/internal/phase"
@@ -103,6 +104,8 @@ func rows(t *testing.T, p Place) {
 			Orchestration: "o", Sent: Now, Until: Now}}),
 		row(t, ledger.Alive, "agent", ledger.AliveBody{Agent: "agent", At: Now}),
 		row(t, ledger.FirstUse, ledger.FirstUseKey("clerk", "tool refund"), ledger.FirstUseBody{Type: "clerk", Use: "tool refund", Yes: Now}),
+		row(t, ledger.Memory, memory.Place("episodic", "agent", "a/b/c/d"), memory.Fact{Store: "episodic", Holder: "agent", Key: "a/b/c/d",
+			Number: 1, Versions: []memory.Version{{ID: "mem_1", Agent: "agent", At: Now}}}),
 		row(t, ledger.Carried, ledger.CarriedKey("s"), ledger.CarriedBody{Name: ledger.CarriedKey("s"), Order: "o", Expires: Now}),
 		row(t, ledger.Person, "u-1", ledger.PersonBody{Subject: "u-1", Public: "age1", Key: []byte("k"), Made: Now}),
 		row(t, ledger.Consent, "c1", privacy.Consent{Terms: privacy.Terms{ID: "c1", Tier: "high", Until: Now}, Subject: "u-1", At: Now}),
