@@ -33,6 +33,7 @@ var sameWord = map[string]string{
 	"ActionRequest": "request", "ActionStatus": "request", "GovernedAction": "request", "Elector": "ballot", "CouncilTerms": "council",
 	"SettledBy": "settled", "Settlement": "settled",
 	"ModulePolicy": "module", "ModuleBudget": "module", "Registration": "module", "Widening": "module",
+	"Classified": "classification", "TextSpan": "classification",
 }
 
 // forPrograms are types that only programs in Go meet.
