@@ -78,6 +78,12 @@ func HoldOf(name string) (scope HoldScope, key string, ok bool) {
 // OnActors reports whether a hold is on those who act, and not on what is decided under.
 func (h *HoldBody) OnActors() bool { return onActors(h.Scope) }
 
+// Halts reports whether a hold is on what is decided or made again under, or kept: what the council clears where one sits. One that took
+// something back for good is none.
+func (h *HoldBody) Halts() bool {
+	return !h.OnActors() && h.Scope != HoldCut && h.Name() != KillName
+}
+
 func onActors(scope HoldScope) bool {
 	return scope == HoldBreaker || scope == HoldBackup || slices.Contains(phase.Scopes(), string(scope))
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"interlock/internal/auditlog"
@@ -38,6 +39,9 @@ func (a *Core) CommitOn(ctx context.Context, recall bool, ground RowLoader,
 			return ledger.Receipt{}, err
 		}
 		if change.Version != 0 {
+			if also := change.Reads; len(also) > 0 { // what build has read beside its ground is to be as it was too
+				g.Reads = slices.Concat(g.Reads, also)
+			}
 			change.Reads = g.Reads
 		}
 		receipt, err := a.Config.Store.Commit(ctx, change)

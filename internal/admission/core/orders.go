@@ -221,7 +221,8 @@ func ModuleRefs(target string) []ledger.Ref {
 func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 	refs := ModuleRefs(r.Action.Target)
 	if r.Origin == "agent" { // what becomes of it says how far its agent is to be trusted
-		refs = append(refs, Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, r.Requester.Agent)))
+		refs = append(refs, Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, r.Requester.Agent)),
+			Under(ledger.Hold, ledger.Over(ledger.HoldAgent, r.Requester.Agent)))
 	}
 	switch r.Action.Type {
 	case quorum.ActQuarantine, quorum.ActQuarantineNow, quorum.ActUnquarantine:

@@ -140,8 +140,11 @@ func (a *Governance) CountDue(ctx context.Context, now time.Time) (int, error) {
 }
 
 func (a *Governance) endDue(ctx context.Context, id string, now time.Time) (int, error) {
-	refs := append(silent(), core.Key(ledger.ActionRequest, id))
-	_, err := a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
+	on := a.asking(append(silent(), core.Key(ledger.ActionRequest, id)), func(s ledger.Standing) interlock.Requester {
+		r, _ := s.Action(id)
+		return r.Requester
+	})
+	_, err := a.CommitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		r, known := standing.Action(id)
 		var err error
@@ -172,9 +175,27 @@ func (a *Governance) endDue(ctx context.Context, id string, now time.Time) (int,
 	return 1, err
 }
 
+// asking is the ground of counting votes when the time for them is over: what refs name, and of who asks whose agent it is, since its
+// owner has no vote, and how it does, which is another thing after that.
+func (a *Governance) asking(refs []ledger.Ref, who func(ledger.Standing) interlock.Requester) core.RowLoader {
+	return func(ctx context.Context, load core.LoadRows) (core.DecisionRows, error) {
+		g, err := a.Rows(refs...)(ctx, load)
+		agent := who(g.Standing).Agent
+		if err != nil || agent == "" {
+			return g, err
+		}
+		more := []ledger.Ref{core.Key(ledger.Agent, agent), core.Key(ledger.Breaker, ledger.HoldName(ledger.HoldAgent, agent)),
+			core.Under(ledger.Hold, ledger.Over(ledger.HoldAgent, agent))}
+		g.Reads = append(g.Reads, more...)
+		return g, a.Extend(ctx, load, &g, new(core.Names), more)
+	}
+}
+
 func (a *Governance) countQuestion(ctx context.Context, id string, now time.Time) (int, error) {
-	refs := append(everybody(), core.Key(ledger.Request, id))
-	_, err := a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
+	on := a.asking(append(everybody(), core.Key(ledger.Request, id)), func(s ledger.Standing) interlock.Requester {
+		return s.Requests[id].Requester
+	})
+	_, err := a.CommitOn(ctx, false, on, func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		r, known := standing.Requests[id]
 		if !known || r.Ballot == nil || r.Status != interlock.RequestPending || now.Before(r.Ballot.Closes) {

@@ -192,7 +192,7 @@ func (a *Governance) halt(_ context.Context, c *core.PendingOrder, r *interlock.
 
 func (a *Governance) clearHalt(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	h, stands := c.Standing.Others[ledger.Hold][r.Action.Target].(ledger.HoldBody)
-	if !stands || h.OnActors() || h.Scope == ledger.HoldCut || r.Action.Target == ledger.KillName {
+	if !stands || !h.Halts() {
 		return interlock.Errorf(interlock.CodeNotFound, "target", "no halt of this name stands; `interlock hold list` shows them")
 	}
 	c.Change.Writes = append(c.Change.Writes, ledger.Ended(ledger.Hold, h.Name()))
@@ -219,28 +219,15 @@ func governed(c *core.PendingOrder) (action interlock.GovernedAction, is bool, e
 	return action, true, nil
 }
 
-// ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where the council governs,
-// without a request that it approved; with one, that is used up in the same change. So it is with who governs, once a council sits,
-// and with ending a halt wherever one sits (MACE safety boundaries 8.3).
+// ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where it takes the council, without a
+// request that it approved; with one, that is used up in the same change.
 func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error {
 	action, is, err := governed(c)
 	if err != nil || !is {
 		return err
 	}
-	if action.Type == quorum.ActRoster {
-		if !a.Council().Governs || !a.sits(&c.Standing) {
-			return nil
-		}
-	} else if action.Type != quorum.ActClearHalt {
-		frozen := ledger.HoldName(ledger.HoldSnapshots, ledger.HoldAll)
-		g, err := a.Ground(ctx, core.Key(ledger.Hold, frozen))
-		if _, stands := g.Others[ledger.Hold][frozen]; err != nil || stands {
-			return errors.Join(err, interlock.Errorf(interlock.CodeConflict, "subject",
-				"rules and settings are frozen by an emergency override; the council clears %s (%s)", frozen, quorum.ActClearHalt))
-		}
-	}
-	if !a.Council().Governs && (action.Type != quorum.ActClearHalt || !a.sits(&c.Standing)) {
-		return nil
+	if takes, err := a.takesCouncil(ctx, c, action.Type); err != nil || !takes {
+		return err
 	}
 	digest, err := quorum.ActionDigest(action)
 	if err != nil {
@@ -257,7 +244,7 @@ func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error 
 			why = "the council has not approved it yet"
 			continue
 		}
-		g, err := a.Ground(ctx, append(everybody(), core.EffectRefs(r)...)...)
+		g, err := a.reads(ctx, c, append(everybody(), core.EffectRefs(r)...)...)
 		if err != nil {
 			return err
 		}
@@ -270,6 +257,31 @@ func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error 
 	}
 	return interlock.Errorf(interlock.CodeUnauthorized, "operator", "this takes a quorum of the council: %s; ask with: "+
 		"interlock request create %s --target %q --params %q --because TEXT", why, action.Type, action.Target, action.Params)
+}
+
+// takesCouncil reports whether an order takes the council: where it governs all that it may, who governs once it sits, and ending a halt
+// wherever it sits (MACE safety boundaries 8.3). While something is halted all of it does where it sits: an admin who unseats it, or
+// has something else be in force than what is halted, would go on without it.
+func (a *Governance) takesCouncil(ctx context.Context, c *core.PendingOrder, act string) (bool, error) {
+	g, err := a.reads(ctx, c, core.Under(ledger.Operator, ledger.All), core.Under(ledger.Hold, ledger.All))
+	if err != nil {
+		return false, err
+	}
+	frozen := ledger.HoldName(ledger.HoldSnapshots, ledger.HoldAll)
+	if _, stands := g.Others[ledger.Hold][frozen]; stands && act != quorum.ActRoster && act != quorum.ActClearHalt {
+		return false, interlock.Errorf(interlock.CodeConflict, "subject",
+			"rules and settings are frozen by an emergency override; the council clears %s (%s)", frozen, quorum.ActClearHalt)
+	}
+	governs, sits := a.Council().Governs, a.sits(&g)
+	halted := slices.ContainsFunc(g.Holds(), func(h ledger.HoldBody) bool { return h.Halts() })
+	return governs && (sits || act != quorum.ActRoster) || sits && (halted || act == quorum.ActClearHalt), nil
+}
+
+// reads is what refs name as it is now. What an order does of it is made again if any of that moves before it is durable.
+func (a *Governance) reads(ctx context.Context, c *core.PendingOrder, refs ...ledger.Ref) (ledger.Standing, error) {
+	g, err := a.Rows(refs...)(ctx, a.Config.Store.Load)
+	c.Change.Reads = append(c.Change.Reads, g.Reads...)
+	return g.Standing, err
 }
 
 // used carries out an approved request with the order that it permits.

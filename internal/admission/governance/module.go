@@ -113,12 +113,14 @@ func (a *Governance) enrol(_ context.Context, c *core.PendingOrder, r *interlock
 	return nil
 }
 
-// learns tells the trust of a module what people have decided of what it asked for.
-func (a *Governance) learns(c *core.PendingOrder, r interlock.ActionRequest) error {
-	if r.Origin != "agent" || r.Status != interlock.ActionApproved && r.Status != interlock.ActionRejected {
+// learns tells the trust of a module what the council has decided of what it asked for. What one admin says yes to is not the council's
+// word, and moves nothing.
+func (a *Governance) learns(change *ledger.Change, standing *ledger.Standing, r *interlock.ActionRequest) error {
+	if r.Origin != "agent" || r.Ballot.Approval != interlock.ApprovalCouncil ||
+		r.Status != interlock.ActionApproved && r.Status != interlock.ActionRejected {
 		return nil
 	}
-	_, err := a.Containment.Did(&c.Change, &c.Standing, r.Requester,
+	_, err := a.Containment.Did(change, standing, r.Requester,
 		health.Event{Kind: health.CouncilApproval, Right: r.Status == interlock.ActionApproved})
 	return err
 }

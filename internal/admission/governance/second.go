@@ -52,34 +52,24 @@ func (a *Governance) seconded(ctx context.Context, c *core.PendingOrder, what st
 				"`interlock operator second %s --reason TEXT` is what somebody of another team gives first",
 			strings.Join(why[:min(len(why), 5)], ", "), say, what)
 	}
-	rows, _, err := a.Config.Store.Load(ctx, core.Key(ledger.Setting, settingSecond))
+	g, err := a.reads(ctx, c, readSeconded(c.Order)...)
 	if err != nil {
 		return err
 	}
 	var order interlock.Order
-	for _, row := range rows {
-		if text := ledger.SettingOf(row); text != "" {
-			if err := strictjson.DecodeTrusted([]byte(text), &order); err != nil {
-				return needs("what seconds it can't be read")
-			}
+	if text := g.Settings[settingSecond]; text != "" {
+		if err := strictjson.DecodeTrusted([]byte(text), &order); err != nil {
+			return needs("what seconds it can't be read")
 		}
 	}
 	if order.ID == "" || order.Verb != interlock.VerbSecond || order.Subject != what || c.Now.Sub(order.At) > SecondFor {
 		return needs("nobody has seconded it within a day")
 	}
-	people, _, err := a.Config.Store.Load(ctx, core.Key(ledger.Operator, order.Operator), core.Key(ledger.Operator, c.Operator))
+	people, err := a.reads(ctx, c, core.Key(ledger.Operator, order.Operator), core.Key(ledger.Operator, c.Operator))
 	if err != nil {
 		return err
 	}
-	var first, last interlock.OperatorRecord
-	for _, row := range people {
-		if o, ok := row.Value.(interlock.OperatorRecord); ok && o.Name == order.Operator {
-			first = o
-		}
-		if o, ok := row.Value.(interlock.OperatorRecord); ok && o.Name == c.Operator {
-			last = o
-		}
-	}
+	first, last := people.Operators[order.Operator], people.Operators[c.Operator]
 	if err := quorum.OfOrder(order, interlock.Requester{}).Stands(first, a.Config.Verify, c.Now); err != nil {
 		return needs("who seconded it no longer counts")
 	}

@@ -86,9 +86,6 @@ func (a *Governance) voteAction(ctx context.Context, c *core.PendingOrder, r int
 		if err := a.decided(&c.Change, &c.Standing, &r, count, c.Now, c.Operator); err != nil {
 			return err
 		}
-		if err := a.learns(c, r); err != nil {
-			return err
-		}
 		if r.Class == 4 && r.Status == interlock.ActionApproved {
 			if err := a.override(ctx, c, &r); err != nil {
 				return err
@@ -121,6 +118,9 @@ func (a *Governance) decided(change *ledger.Change, standing *ledger.Standing, r
 		}
 	}
 	if err := a.goes(change, r, count.Status, why, by, nil); err != nil {
+		return err
+	}
+	if err := a.learns(change, standing, r); err != nil {
 		return err
 	}
 	if r.Review != "" && r.Status != interlock.ActionApproved {
