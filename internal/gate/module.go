@@ -68,11 +68,15 @@ func forbids(globs []string, action interlock.Action, analysis impact.Analysis) 
 }
 
 // spent reports whether what a gateway would carry out has failed as often as it may be tried in a job: the id of its registered run is the
-// seed. What the run has changed since makes the next attempt another one, except where nobody knows how the last one ended.
+// seed. In none there is no seed, and max_attempts alone bounds it. What the run has changed since makes the next attempt another one,
+// except where nobody knows how the last one ended.
 func spent(m *interlock.Module, snapshot interlock.Snapshot) bool {
-	f := snapshot.Failed
-	if f == nil || f.Changed && f.Outcome != interlock.OutcomeUnknown || snapshot.Run == nil || snapshot.Run.Run == "" {
+	f, most := snapshot.Failed, m.Attempts
+	if f == nil || f.Changed && f.Outcome != interlock.OutcomeUnknown {
 		return false
 	}
-	return f.Count >= min(1+module.Retries(snapshot.Run.Run), m.Attempts)
+	if job := snapshot.Run; job != nil && job.Run != "" {
+		most = min(1+module.Retries(job.Run), most)
+	}
+	return f.Count >= most
 }

@@ -77,7 +77,9 @@ func TestModule(t *testing.T) {
 		{"a job without retries", failed(not, 1, interlock.OutcomeFailure, false), tool("x", `{}`), impacts(), []string{"module.retries deny"}},
 		{"something has changed since", failed(not, 1, interlock.OutcomeFailure, true), tool("x", `{}`), impacts(), nil},
 		{"nobody knows how it ended", failed(not, 1, interlock.OutcomeUnknown, true), tool("x", `{}`), impacts(), []string{"module.retries deny"}},
-		{"in no job", failed("", 9, interlock.OutcomeFailure, false), tool("x", `{}`), impacts(), nil},
+		{"in no job", failed("", 2, interlock.OutcomeFailure, false), tool("x", `{}`), impacts(), nil},
+		{"in no job, as often as it may", failed("", 3, interlock.OutcomeFailure, false), tool("x", `{}`), impacts(),
+			[]string{"module.retries deny"}},
 	} {
 		got := says(gate.Module(nil, tc.snapshot, tc.action, tc.analysis))
 		if diff := cmp.Diff(append([]string{}, tc.want...), append([]string{}, got...)); diff != "" {
