@@ -8,7 +8,6 @@ import (
 
 	"interlock/internal/account"
 	"interlock/internal/admission"
-	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/identity"
 	"interlock/internal/kill"
@@ -39,9 +38,9 @@ func openToStop(ctx context.Context, c config.Config, options store.Options) (*B
 		return nil, err
 	}
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
-	adm, err := admission.New(admission.Config{Evaluator: *made.evaluator, Store: opened, Redact: classify.Redact, Hash: hasher(c.Home),
+	adm, err := admission.New(admission.Config{Evaluator: *made.evaluator, Store: opened, Redact: redactor(c), Hash: hasher(c.Home),
 		Verify: verify, Attest: attest(sealer), Now: options.Now, Random: rand.Reader, Owner: account.Name(), Brief: true,
-		Kill: kill.In(c.Home), Log: opened})
+		Kill: kill.In(c.Home), Log: opened, Council: c.Council.Terms()})
 	if err == nil {
 		wrong.use(adm.Alarm)
 		err = adm.BothKilled(ctx)
