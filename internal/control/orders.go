@@ -33,16 +33,55 @@ const orderHeader = "Interlock-Order"
 // maxOrder bounds a signed order: a passkey's proof and what it says.
 const maxOrder = 32 << 10
 
-// govern serves the paths on which people govern by what they have signed (MACE safety boundaries 12, governance). What they send is an
-// order as `interlock request ... --signed` prints it. The credential of the door lets nobody govern: the signature does.
+// A Path is one on which people govern by what they have signed (MACE safety boundaries 12, governance).
+type Path struct {
+	Path  string
+	about func(quorum.Class) bool // of which classes what is asked for there may be; nil: the path names the request
+	verbs []interlock.Verb
+}
+
+// Says is what the path takes.
+func (p Path) Says() string {
+	if p.about == nil {
+		return "Hand in a signed vote on the request that the path names."
+	}
+	var kinds []string
+	for _, c := range quorum.Classes() {
+		if p.about(c) {
+			kinds = append(kinds, c.Type)
+		}
+	}
+	says := "Hand in a signed order that asks for " + strings.Join(kinds, " or ")
+	if slices.Contains(p.verbs, interlock.VerbExecute) {
+		says += ", or that carries it out once it is approved"
+	}
+	return says + "."
+}
+
+// Paths lists them.
+func Paths() []Path {
+	is := func(kinds ...string) func(quorum.Class) bool {
+		return func(c quorum.Class) bool { return slices.Contains(kinds, c.Type) }
+	}
+	both := []interlock.Verb{interlock.VerbRequest, interlock.VerbExecute}
+	return []Path{
+		{"/safety/override", is(quorum.ActOverride), both},
+		{"/governance/policy/propose", is(quorum.ActPolicy), both[:1]},
+		{"/module/register", is(quorum.ActRegister), both},
+		{"/module/quarantine", is(quorum.ActQuarantine, quorum.ActQuarantineNow), both},
+		{"/superadmin/override", func(c quorum.Class) bool { return c.Class == 4 }, both[:1]},
+		{"/actionrequest/{id}/vote", nil, []interlock.Verb{interlock.VerbVote}},
+		{"/actionrequest/{id}/approve", nil, []interlock.Verb{interlock.VerbVote}},
+	}
+}
+
+// govern serves them. What people send there is an order as `interlock request ... --signed` prints it. The credential of the door lets
+// nobody govern: the signature does.
 func (d *door) govern(mux *http.ServeMux) {
-	if d.Orders != nil {
-		is := func(kind string) func(quorum.Class) bool { return func(c quorum.Class) bool { return c.Type == kind } }
-		mux.HandleFunc("POST /safety/override", d.order(is(quorum.ActOverride), interlock.VerbRequest, interlock.VerbExecute))
-		mux.HandleFunc("POST /governance/policy/propose", d.order(is(quorum.ActPolicy), interlock.VerbRequest))
-		mux.HandleFunc("POST /superadmin/override", d.order(func(c quorum.Class) bool { return c.Class == 4 }, interlock.VerbRequest))
-		mux.HandleFunc("POST /actionrequest/{id}/vote", d.order(nil, interlock.VerbVote))
-		mux.HandleFunc("POST /actionrequest/{id}/approve", d.order(nil, interlock.VerbVote))
+	for _, p := range Paths() {
+		if d.Orders != nil {
+			mux.HandleFunc("POST "+p.Path, d.order(p))
+		}
 	}
 	if d.Log != nil {
 		for _, path := range []string{"/safety/events/", "/governance/events/", "/audit/event/"} {
@@ -87,8 +126,8 @@ type Ordered struct {
 	Events  []string               `json:"event_ids"`
 }
 
-// order carries out an order about a request. about says of which classes the request may be; nil: the path names it.
-func (d *door) order(about func(quorum.Class) bool, verbs ...interlock.Verb) http.HandlerFunc {
+// order carries out an order about a request.
+func (d *door) order(p Path) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
 		defer cancel()
@@ -99,13 +138,13 @@ func (d *door) order(about func(quorum.Class) bool, verbs ...interlock.Verb) htt
 			return
 		}
 		if err = strictjson.Decode(body, &o); err == nil {
-			err = d.concerns(ctx, r, o, about)
+			err = d.concerns(ctx, r, o, p)
 		}
 		if err != nil {
 			d.refused(ctx, w, err)
 			return
 		}
-		done, err := d.Orders.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), verbs...)
+		done, err := d.Orders.CarryOut(ctx, quorum.OfOrder(o, interlock.Requester{}), p.verbs...)
 		if err != nil {
 			d.refused(ctx, w, err)
 			return
@@ -122,16 +161,28 @@ func (d *door) order(about func(quorum.Class) bool, verbs ...interlock.Verb) htt
 	}
 }
 
-// concerns refuses an order about something else than its path.
-func (d *door) concerns(ctx context.Context, r *http.Request, o interlock.Order, about func(quorum.Class) bool) error {
+// observes refuses an observer, who tells what it sees and reads nothing.
+func observes(r *http.Request) error {
 	if observer, _ := r.Context().Value(whose{}).(string); observer != "" {
-		return interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "an observer tells what it sees; orders take the door's own token")
+		return interlock.Errorf(interlock.CodeUnauthorized, "Authorization", "an observer tells what it sees; this takes the door's own token")
+	}
+	return nil
+}
+
+// concerns refuses an order about something else than its path.
+func (d *door) concerns(ctx context.Context, r *http.Request, o interlock.Order, p Path) error {
+	if err := observes(r); err != nil {
+		return err
 	}
 	kind := o.Subject
 	switch {
-	case about == nil && o.Subject != r.PathValue("id"):
+	case p.about == nil && o.Subject != r.PathValue("id"):
 		return interlock.Errorf(interlock.CodeInvalid, "/subject", "is another request than the path names")
-	case about == nil:
+	case p.about == nil:
+		v, err := quorum.VoteOf(o)
+		if strings.HasSuffix(p.Path, "/approve") && (err != nil || v.Vote != quorum.VoteApprove) {
+			return interlock.Errorf(interlock.CodeInvalid, "/detail", "is no vote to approve; any vote goes to the path that ends in vote")
+		}
 		return nil
 	case o.Verb == interlock.VerbExecute:
 		asked, _, err := d.Orders.Action(ctx, o.Subject)
@@ -140,7 +191,7 @@ func (d *door) concerns(ctx context.Context, r *http.Request, o interlock.Order,
 		}
 		kind = asked.Action.Type
 	}
-	if !about(quorum.ClassOf(kind)) {
+	if !p.about(quorum.ClassOf(kind)) {
 		return interlock.Errorf(interlock.CodeInvalid, "/subject", "%.40q is not asked for on this path", kind)
 	}
 	return nil
@@ -151,6 +202,10 @@ func (d *door) concerns(ctx context.Context, r *http.Request, o interlock.Order,
 func (d *door) event(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
+	if err := observes(r); err != nil {
+		d.refused(ctx, w, err)
+		return
+	}
 	entry, found, err := d.Log.Entry(ctx, r.PathValue("id"))
 	switch {
 	case err == nil && !found:

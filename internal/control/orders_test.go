@@ -47,7 +47,8 @@ func (d *desk) CarryOut(_ context.Context, given quorum.Given, only ...interlock
 }
 
 func (d *desk) Action(_ context.Context, id string) (r interlock.ActionRequest, c quorum.Count, err error) {
-	kind, known := map[string]string{"act_1": quorum.ActOverride, "act_2": "code_upload"}[id]
+	kind, known := map[string]string{"act_1": quorum.ActOverride, "act_2": "code_upload", "act_3": quorum.ActRegister,
+		"act_4": quorum.ActQuarantine}[id]
 	if !known {
 		return r, c, interlock.Errorf(interlock.CodeNotFound, "id", "no request has this id")
 	}
@@ -95,6 +96,7 @@ func orderText(t *testing.T, verb interlock.Verb, subject, detail, signature str
 func TestOrders(t *testing.T) {
 	spec.Covers(t, "MACE-12-12")
 	d, h := newDesk(t)
+	vote := func(vote string) string { return quorum.VoteDetail(quorum.Vote{Request: "act_1", Vote: vote}) }
 	override := orderText(t, interlock.VerbRequest, quorum.ActOverride, "", "ada's")
 	for name, test := range map[string]struct {
 		status     int
@@ -119,8 +121,19 @@ func TestOrders(t *testing.T) {
 		"other rules":  {400, "/governance/policy/propose", override, "not asked for on this path", "", nil},
 		"an emergency": {200, "/superadmin/override", orderText(t, interlock.VerbRequest, quorum.ActHaltReplays, "", "ada's"), "pending", "request halt_replays", nil},
 		"none":         {400, "/superadmin/override", override, "not asked for on this path", "", nil},
-		"a vote":       {200, "/actionrequest/act_1/vote", orderText(t, interlock.VerbVote, "act_1", "{}", "ada's"), "pending", "vote act_1", nil},
-		"its approval": {200, "/actionrequest/act_1/approve", orderText(t, interlock.VerbVote, "act_1", "{}", "ada's"), "pending", "vote act_1", nil},
+		"a vote":       {200, "/actionrequest/act_1/vote", orderText(t, interlock.VerbVote, "act_1", vote("reject"), "ada's"), "pending", "vote act_1", nil},
+		"its approval": {200, "/actionrequest/act_1/approve", orderText(t, interlock.VerbVote, "act_1", vote("approve"), "ada's"), "pending", "vote act_1", nil},
+		"its reject":   {400, "/actionrequest/act_1/approve", orderText(t, interlock.VerbVote, "act_1", vote("reject"), "ada's"), "/detail", "", nil},
+		"no vote":      {400, "/actionrequest/act_1/approve", orderText(t, interlock.VerbVote, "act_1", "{}", "ada's"), "/detail", "", nil},
+		"a module":     {200, "/module/register", orderText(t, interlock.VerbRequest, quorum.ActRegister, "", "ada's"), "pending", "request module_register", nil},
+		"registered":   {200, "/module/register", orderText(t, interlock.VerbExecute, "act_3", "executing", "ada's"), "executed", "execute-request act_3", nil},
+		"no module":    {400, "/module/register", orderText(t, interlock.VerbExecute, "act_4", "executing", "ada's"), "not asked for on this path", "", nil},
+		"more of one":  {400, "/module/register", orderText(t, interlock.VerbRequest, interlock.ActModuleAction, "", "ada's"), "not asked for on this path", "", nil},
+		"a quarantine": {200, "/module/quarantine", orderText(t, interlock.VerbRequest, quorum.ActQuarantine, "", "ada's"), "pending", "request module_quarantine", nil},
+		"one at once":  {200, "/module/quarantine", orderText(t, interlock.VerbRequest, quorum.ActQuarantineNow, "", "ada's"), "pending", "request quarantine_module_immediate", nil},
+		"quarantined":  {200, "/module/quarantine", orderText(t, interlock.VerbExecute, "act_4", "executing", "ada's"), "executed", "execute-request act_4", nil},
+		"its end":      {400, "/module/quarantine", orderText(t, interlock.VerbRequest, quorum.ActUnquarantine, "", "ada's"), "not asked for on this path", "", nil},
+		"by an agent":  {401, "/module/quarantine", orderText(t, interlock.VerbRequest, quorum.ActQuarantine, "", "ada's"), "opens nothing", "", with("Authorization", "Bearer ilk_abc")},
 		"on another":   {400, "/actionrequest/act_2/vote", orderText(t, interlock.VerbVote, "act_1", "{}", "ada's"), "/subject", "", nil},
 	} {
 		d.took = nil
@@ -166,6 +179,7 @@ func TestEvents(t *testing.T) {
 		"not signed":    {403, path, signed(control.ReadEvent(d.entry.ID), "mallory's")},
 		"about another": {400, path, signed("event:00", "ada's")},
 		"no order":      {400, path, with("Interlock-Order", "please")},
+		"an observer":   {403, path, with("Authorization", "Bearer ilkobs_meter")},
 		"no such event": {404, "/safety/events/00", func(*http.Request) {}},
 	} {
 		if w := ask(h, "GET", test.path, "", test.edit); w.Code != test.status || strings.Contains(w.Body.String(), "secret") {

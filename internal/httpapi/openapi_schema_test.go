@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"interlock"
+	"interlock/internal/control"
 )
 
 // A node is a mapping of the document, in the order in which it is written. Values are nodes, texts, numbers, booleans and lists.
@@ -45,7 +46,7 @@ type apiDocument struct {
 func newAPIDocument(t *testing.T) *apiDocument {
 	t.Helper()
 	d := &apiDocument{comments: map[string]string{}, schemas: map[string]node{}}
-	for _, dir := range []string{".", "../..", "../memory", "../replay", "../admission/governance"} {
+	for _, dir := range []string{".", "../..", "../memory", "../replay", "../control", "../admission/governance"} {
 		packages, err := parser.ParseDir(token.NewFileSet(), dir, nil, parser.ParseComments) //nolint:staticcheck // files are all that is wanted
 		if err != nil {
 			t.Fatal(err)
@@ -57,6 +58,9 @@ func newAPIDocument(t *testing.T) *apiDocument {
 	paths := node{}
 	for _, o := range operations() {
 		paths = append(paths, pair{o.path, node{{o.method, d.operation(o)}}})
+	}
+	for _, p := range control.Paths() {
+		paths = append(paths, pair{p.Path, node{{"post", d.governed(p)}}})
 	}
 	var names []string
 	for name := range d.schemas {
@@ -70,13 +74,14 @@ func newAPIDocument(t *testing.T) *apiDocument {
 	d.root = node{
 		{"openapi", "3.1.0"},
 		{"info", node{{"title", "Interlock"}, {"version", "v1"}, {"description", "What docs/http-api.md says, for programs. Paths marked " +
-			"x-door: socket are served on the unix socket alone."}}},
+			"x-door: socket are served on the unix socket alone, those marked x-door: control at the control door (docs/kill.md)."}}},
 		{"servers", []any{node{{"url", "http://127.0.0.1:7433"}}}},
 		{"security", []any{node{{"agentToken", []any{}}}}},
 		{"paths", paths},
 		{"components", node{
 			{"securitySchemes", node{{"agentToken", node{{"type", "http"}, {"scheme", "bearer"},
-				{"description", "The token that `interlock agent add` prints once."}}}}},
+				{"description", "The token that `interlock agent add` prints once."}}},
+				{"controlToken", node{{"type", "http"}, {"scheme", "bearer"}, {"description", "What control.token in the home holds."}}}}},
 			{"schemas", schemas},
 		}},
 	}
@@ -124,6 +129,34 @@ func (d *apiDocument) operation(o operation) node {
 	responses := node{{"200", d.response("as asked", o, http.StatusOK)}}
 	for _, status := range o.statuses() {
 		responses = append(responses, pair{strconv.Itoa(status), d.response(http.StatusText(status), o, status)})
+	}
+	return append(out, pair{"responses", responses})
+}
+
+// governed describes a path of the control door on which people govern: it takes what they have signed.
+func (d *apiDocument) governed(p control.Path) node {
+	id := strings.NewReplacer("/{id}", "", "/", "-").Replace(strings.TrimPrefix(p.Path, "/"))
+	out := node{{"operationId", id}, {"summary", p.Says()}, {"x-door", "control"}, {"security", []any{node{{"controlToken", []any{}}}}}}
+	if strings.Contains(p.Path, "{id}") {
+		out = append(out, pair{"parameters", []any{node{{"name", "id"}, {"in", "path"}, {"required", true},
+			{"schema", node{{"type", "string"}}}}}})
+	}
+	out = append(out, pair{"requestBody", node{{"required", true}, {"content", content(d.schema(typeOf[interlock.Order](), false))}}})
+	done := d.schema(typeOf[control.Ordered](), true)
+	refused := d.schema(typeOf[struct {
+		Error struct {
+			Code    interlock.Code `json:"code"`
+			Field   string         `json:"field"`
+			Message string         `json:"message"`
+		} `json:"error"`
+	}](), true)
+	responses := node{{"200", node{{"description", "as asked"}, {"content", content(done)}}}}
+	for _, status := range []int{400, 401, 403, 404, 405, 409, 410, 413, 429, 503} {
+		schema := refused
+		if status == http.StatusConflict { // what was approved failed, or is not any more what it was
+			schema = node{{"anyOf", []any{refused, done}}}
+		}
+		responses = append(responses, pair{strconv.Itoa(status), node{{"description", http.StatusText(status)}, {"content", content(schema)}}})
 	}
 	return append(out, pair{"responses", responses})
 }
