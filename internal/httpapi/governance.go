@@ -12,12 +12,13 @@ import (
 // Here nothing is behind them: they exist so that a try is refused and recorded as what it is, not as a wrong path.
 var governed = []string{"approvals", "approve", "deny", "pending", "requests", "vote", "verify", "operators", "agents",
 	"keys", "rules", "rulesets", "mode", "profile", "pause", "resume", "kill", "quarantine", "phase", "override",
-	"actionrequest", "superadmin", "governance"}
+	"actionrequest", "superadmin", "governance", "module", "dsr", "apt", "admin", "replay"}
 
 func governs(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/v1/")
 	if !ok { // the paths of MACE and its companions; what people send there they send to the control door
-		for _, prefix := range []string{"/safety/override", "/governance/", "/superadmin/", "/actionrequest/", "/module/"} {
+		for _, prefix := range []string{"/safety/override", "/governance/", "/superadmin/", "/actionrequest/", "/module/", "/dsr/", "/apt/",
+			"/admin/", "/replay/"} {
 			ok = ok || strings.HasPrefix(path, prefix)
 		}
 		return ok
