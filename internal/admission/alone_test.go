@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"interlock"
@@ -148,5 +149,43 @@ func TestTheCouncilIsAsItWasCounted(t *testing.T) {
 	}
 	if err := h.settingsAre("ada", `"monitoring"`, public); codeOf(err) != interlock.CodeUnauthorized || !left {
 		t.Errorf("a voter has left meanwhile: %v", err)
+	}
+}
+
+// TestTheFirstSuperadmin: where there is no superadmin an admin makes somebody else one, so that two can act in an emergency; no other,
+// and not themselves.
+func TestTheFirstSuperadmin(t *testing.T) {
+	h := newHouse(t)
+	h.employ("ada", quorum.RoleAdmin)
+	h.employ("olga", quorum.RoleOperator)
+	if _, err := h.tryAsk(quorum.ActHaltReplays, "all", "ada"); err == nil || !strings.Contains(err.Error(), "superadmin") {
+		t.Errorf("an emergency without a superadmin: %v", err)
+	}
+	super := func(key string) governance.OperatorTerms {
+		return governance.OperatorTerms{Role: quorum.RoleSuperadmin, SSHKey: key}
+	}
+	if err := h.orders(interlock.VerbChangeOperator, "ada", super(""), "ada"); codeOf(err) != interlock.CodeUnauthorized {
+		t.Errorf("themselves: %v", err)
+	}
+	if err := h.orders(interlock.VerbAddOperator, "sue", super("key of sue"), "olga"); codeOf(err) != interlock.CodeUnauthorized {
+		t.Errorf("an operator: %v", err)
+	}
+	if err := h.orders(interlock.VerbAddOperator, "sue", super("key of sue"), "ada"); err != nil {
+		t.Fatalf("the first: %v", err)
+	}
+	if err := h.orders(interlock.VerbAddOperator, "sam", super("key of sam"), "ada"); codeOf(err) != interlock.CodeUnauthorized {
+		t.Errorf("a second: %v", err)
+	}
+	if err := h.orders(interlock.VerbChangeOperator, "sue", governance.OperatorTerms{Role: quorum.RoleViewer}, "ada"); codeOf(err) !=
+		interlock.CodeUnauthorized {
+		t.Errorf("an end of one: %v", err)
+	}
+	r := h.asks(quorum.ActHaltReplays, "all", "ada")
+	if got := h.votes(r.ID, "approve", "sue", "ada"); got.Status != interlock.ActionExecuted {
+		t.Errorf("the emergency is %s: %s", got.Status, got.Why)
+	}
+	governed := council(t, governs)
+	if err := governed.orders(interlock.VerbRevoke, "sue", governance.OperatorTerms{}, "ada"); codeOf(err) != interlock.CodeUnauthorized {
+		t.Errorf("where the council governs: %v", err)
 	}
 }

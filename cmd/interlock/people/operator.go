@@ -114,6 +114,9 @@ func (c *operatorAdd) Run(p *cli.Program) error {
 		said += " with key " + key.Fingerprint()
 	}
 	fmt.Fprintln(p.Stdout, said)
+	if !governance.HasGovernor(standing) { // before it
+		fmt.Fprintln(p.Stdout, cli.Pair(record.Role))
+	}
 	if !c.Enrol {
 		return nil
 	}

@@ -186,15 +186,20 @@ func (s *setup) run(args ...string) (string, error) {
 // operator makes the first operator, which takes a person at a terminal. Where there is none, or it does not come about, that
 // is left.
 func (s *setup) operator() {
+	lacks := ""
 	governed := func() bool {
 		backend, standing, err := s.OpenStanding()
 		if err != nil {
 			return false
 		}
 		defer backend.Close()
+		lacks = governance.Lacks(standing)
 		return governance.HasGovernor(standing)
 	}
 	if governed() {
+		if lacks != "" {
+			s.left = append(s.left, cli.Lacking(lacks))
+		}
 		return
 	}
 	name := s.command.Operator

@@ -201,13 +201,30 @@ func (a *Governance) changeOperator(_ context.Context, c *core.PendingOrder) err
 	return a.person(c, operator)
 }
 
-// mayMake refuses to make a superadmin of somebody, or something else of one, on the word of less than a superadmin.
+// Lacks names the role that nobody in office has of the two that act together in an emergency, a superadmin and an admin; empty: none.
+// standing holds all operators.
+func Lacks(standing ledger.Standing) string {
+	for _, role := range []string{quorum.RoleAdmin, quorum.RoleSuperadmin} {
+		held := false
+		for _, o := range standing.Operators { // any order: one is enough
+			held = held || o.Role == role && o.Revoked.IsZero()
+		}
+		if !held {
+			return role
+		}
+	}
+	return ""
+}
+
+// mayMake refuses to make a superadmin of somebody, or something else of one, on the word of less than a superadmin. Where there is
+// none, an admin makes another person the first: without one nobody could act in an emergency.
 func mayMake(c *core.PendingOrder, was, role string) error {
 	giver := c.Standing.Operators[c.Operator].Role
 	if !quorum.Governs(giver) {
 		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "this order needs an operator with the admin role")
 	}
-	if (was == quorum.RoleSuperadmin || role == quorum.RoleSuperadmin) && giver != quorum.RoleSuperadmin {
+	first := was != quorum.RoleSuperadmin && c.Subject != c.Operator && Lacks(c.Standing) == quorum.RoleSuperadmin
+	if (was == quorum.RoleSuperadmin || role == quorum.RoleSuperadmin) && giver != quorum.RoleSuperadmin && !first {
 		return interlock.Errorf(interlock.CodeUnauthorized, "operator", "this order needs an operator with the superadmin role")
 	}
 	return nil

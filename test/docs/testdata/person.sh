@@ -97,10 +97,10 @@ keyed() {
 	ssh-add -q "$HOME/.ssh/id_ed25519" </dev/null
 }
 
-# governed makes the person olga, the first operator of the home.
+# governed [NAME [ROLE]] makes the person olga, or NAME, the first operator of the home, an admin.
 governed() {
 	[ -f "$HOME/.ssh/id_ed25519" ] || keyed
-	command interlock operator add "${1:-olga}" --ssh-key "$HOME/.ssh/id_ed25519.pub" --role superadmin >/dev/null
+	command interlock operator add "${1:-olga}" --ssh-key "$HOME/.ssh/id_ed25519.pub" --role "${2:-admin}" >/dev/null
 	means FILE "$HOME/.ssh/id_ed25519"
 }
 
