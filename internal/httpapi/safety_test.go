@@ -69,7 +69,7 @@ func TestOneEvent(t *testing.T) {
 	if asPage.Code != http.StatusTeapot {
 		t.Errorf("a page: %d", asPage.Code)
 	}
-	for _, path := range []string{"/v1/nothing", "/safety/nothing", "/replay/request", "/pii/nothing"} {
+	for _, path := range []string{"/v1/nothing", "/safety/nothing", "/access/v1/nothing", "/pii/nothing"} {
 		got := h.do(h.server.Handler(), http.MethodGet, path, "", "")
 		if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), `"code":"not_found"`) {
 			t.Errorf("%s: %d %s", path, got.Code, got.Body)
