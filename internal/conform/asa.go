@@ -59,10 +59,10 @@ func bothGates(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "what gate 1 lets pass is shown to the judge: with its ALLOW it passes, with its DENY it does not", wrong(
-		unless(len(judge.sent("both-gates.txt")) == 1, "the judge was asked %d times", len(judge.sent("both-gates.txt"))),
-		unless(strings.Contains(event.Text, `"gate_2"`), "the event does not say what gate 2 said"),
-		unless(strings.HasPrefix(denied.Rule, "judge."), "it is denied by %s", denied.Rule))
+	return "what gate 1 lets pass is shown to the judge: with its ALLOW it passes, with its DENY it does not", First(
+		Unless(len(judge.sent("both-gates.txt")) == 1, "the judge was asked %d times", len(judge.sent("both-gates.txt"))),
+		Unless(strings.Contains(event.Text, `"gate_2"`), "the event does not say what gate 2 said"),
+		Unless(strings.HasPrefix(denied.Rule, "judge."), "it is denied by %s", denied.Rule))
 }
 
 func gateOneFirst(ctx context.Context, d *Driver) (string, error) {
@@ -73,7 +73,7 @@ func gateOneFirst(ctx context.Context, d *Driver) (string, error) {
 	if _, err := h.Expect(ctx, "worker", Shell("rm -rf / # gate-one-first"), "deny", "halt"); err != nil {
 		return "", err
 	}
-	return "what gate 1 denies sends no byte to the judge", unless(len(judge.sent("gate-one-first")) == 0, "the judge was shown it")
+	return "what gate 1 denies sends no byte to the judge", Unless(len(judge.sent("gate-one-first")) == 0, "the judge was shown it")
 }
 
 func deterministic(ctx context.Context, d *Driver) (string, error) {
@@ -92,7 +92,7 @@ func deterministic(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("%s, and %s", first, one)
 		}
 	}
-	return "five times the same verdict and findings", unless(first != "", "no verdict")
+	return "five times the same verdict and findings", Unless(first != "", "no verdict")
 }
 
 func denylisted(ctx context.Context, d *Driver) (string, error) {
@@ -139,10 +139,10 @@ func layered(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "a denial of layer 1, by a rule or by the judge, stands whatever the agent says of it, and its layer is reported", wrong(
-		unless(d1.Member("findings.0.layer") == "1", "gate 1 reports layer %s", d1.Member("findings.0.layer")),
-		unless(d2.Member("findings.0.layer") == "1", "the judge's is reported as layer %s", d2.Member("findings.0.layer")),
-		unless(len(judge.sent("only a test")) == 0, "the judge was shown what the agent said of it"))
+	return "a denial of layer 1, by a rule or by the judge, stands whatever the agent says of it, and its layer is reported", First(
+		Unless(d1.Member("findings.0.layer") == "1", "gate 1 reports layer %s", d1.Member("findings.0.layer")),
+		Unless(d2.Member("findings.0.layer") == "1", "the judge's is reported as layer %s", d2.Member("findings.0.layer")),
+		Unless(len(judge.sent("only a test")) == 0, "the judge was shown what the agent said of it"))
 }
 
 func ownSettings(ctx context.Context, d *Driver) (string, error) {
@@ -184,11 +184,11 @@ func confirmed(ctx context.Context, d *Driver) (string, error) {
 	}
 	_, yes := h.Order(ctx, "ada", "approve", asked.Request)
 	once, twice := h.Decide(ctx, "worker", bulk), h.Decide(ctx, "worker", bulk)
-	return "a bulk deletion waits for an admin's confirmation at layer 1, and passes once with it", wrong(yes,
-		unless(asked.Answer == "deny" && asked.Member("findings.0.layer") == "1", "it is answered %s at layer %s", asked.Answer,
+	return "a bulk deletion waits for an admin's confirmation at layer 1, and passes once with it", First(yes,
+		Unless(asked.Answer == "deny" && asked.Member("findings.0.layer") == "1", "it is answered %s at layer %s", asked.Answer,
 			asked.Member("findings.0.layer")),
-		unless(once.Answer == "allow", "confirmed it is answered %s by %s", once.Answer, once.Rule),
-		unless(twice.Answer == "deny", "a second time it is answered %s", twice.Answer))
+		Unless(once.Answer == "allow", "confirmed it is answered %s by %s", once.Answer, once.Rule),
+		Unless(twice.Answer == "deny", "a second time it is answered %s", twice.Answer))
 }
 
 func impersonated(ctx context.Context, d *Driver) (string, error) {
@@ -202,7 +202,7 @@ func impersonated(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "a message as if from another person is denied", unless(!strings.HasPrefix(got.Rule, "judge."), "only the judge denies it: %s", got.Rule)
+	return "a message as if from another person is denied", Unless(!strings.HasPrefix(got.Rule, "judge."), "only the judge denies it: %s", got.Rule)
 }
 
 func authorised(ctx context.Context, d *Driver) (string, error) {

@@ -74,7 +74,7 @@ func reviewed(ctx context.Context, d *Driver) (string, error) {
 	permitted, first := h.Expect(ctx, "worker", Shell("make right-one"), "allow")
 	good, second := h.Expect(ctx, "worker", Shell("touch right-one"), "allow")
 	bad, third := h.Expect(ctx, "worker", Shell("touch wrong-one").In("run-wrong"), "allow")
-	if err := wrong(before, first, second, third, h.answered(ctx)); err != nil {
+	if err := First(before, first, second, third, h.answered(ctx)); err != nil {
 		return "", err
 	}
 	var week struct {
@@ -97,9 +97,9 @@ func reviewed(ctx context.Context, d *Driver) (string, error) {
 		counted = counted || g.Gate == 2 && g.Denied == 1 && g.Of == 4 && g.Late == 1
 	}
 	return "the digest of a week counts what the judge denied, before and afterwards, of how much, and names what it let pass, to look at again",
-		wrong(unless(counted, "of 4 actions it denied 1 before and 1 afterwards; the digest has %+v", week.Gates),
-			unless(by[permitted.Event] == "judge", "what it allowed is in the review as permitted by %q", by[permitted.Event]),
-			unless(by[good.Event] == "judge, afterwards" && by[bad.Event] == "judge, afterwards", "what was let through before is in the review as "+
+		First(Unless(counted, "of 4 actions it denied 1 before and 1 afterwards; the digest has %+v", week.Gates),
+			Unless(by[permitted.Event] == "judge", "what it allowed is in the review as permitted by %q", by[permitted.Event]),
+			Unless(by[good.Event] == "judge, afterwards" && by[bad.Event] == "judge, afterwards", "what was let through before is in the review as "+
 				"permitted by %q and %q", by[good.Event], by[bad.Event]))
 }
 
@@ -118,16 +118,16 @@ func optedIn(ctx context.Context, d *Driver) (string, error) {
 	}
 	passed, second := h.Expect(ctx, "worker", Shell("touch "+word).In("run-good"), "allow")
 	deleting := plain.refusedClass(ctx, judge, "after: [delete workspace]", "delete workspace")
-	if err := wrong(first, refused, second, deleting, h.answered(ctx)); err != nil {
+	if err := First(first, refused, second, deleting, h.answered(ctx)); err != nil {
 		return "", err
 	}
 	event, said := h.Event(ctx, passed.Event), h.saidAfter(ctx, passed.Event)
-	if err := wrong(
-		unless(before == 1, "without the operator's word the judge was asked %d times before the answer", before),
-		unless(plain.saidAfter(ctx, unasked.Event) == "", "without the operator's word it was judged afterwards"),
-		unless(strings.Contains(event, "actions of the class write workspace are judged after they were let through") &&
+	if err := First(
+		Unless(before == 1, "without the operator's word the judge was asked %d times before the answer", before),
+		Unless(plain.saidAfter(ctx, unasked.Event) == "", "without the operator's word it was judged afterwards"),
+		Unless(strings.Contains(event, "actions of the class write workspace are judged after they were let through") &&
 			strings.Contains(event, `"not_run"`), "the record does not say that the judge was not heard: %s", event),
-		unless(strings.Contains(said, `"result":"allow"`) && len(judge.sent(word)) == 1, "afterwards the log has %q, and the judge was asked %d times",
+		Unless(strings.Contains(said, `"result":"allow"`) && len(judge.sent(word)) == 1, "afterwards the log has %q, and the judge was asked %d times",
 			said, len(judge.sent(word)))); err != nil {
 		return "", err
 	}
@@ -140,21 +140,21 @@ func optedIn(ctx context.Context, d *Driver) (string, error) {
 func takenBack(ctx context.Context, h *House, judge *judgeServer) error {
 	const late = "touch late-" + denyFirst
 	passed, through := h.Expect(ctx, "worker", Shell(late).In("run-late"), "allow")
-	if err := wrong(through, h.answered(ctx)); err != nil {
+	if err := First(through, h.answered(ctx)); err != nil {
 		return err
 	}
 	said, held := h.saidAfter(ctx, passed.Event), h.CLI(ctx, "", "phase", "show", "run:run-late")
 	asked := len(judge.sent("late-" + denyFirst))
 	again, denied := h.Expect(ctx, "worker", Shell(late).In("run-other"), "deny")
 	more := h.Decide(ctx, "worker", Shell("touch another").In("run-late"))
-	return wrong(denied,
-		unless(strings.Contains(said, `"result":"deny"`) && strings.Contains(said, `"held":"run:run-late"`), "the log says of it %q", said),
-		unless(held.Code == 0 && strings.Contains(held.Out, "judge"), "its run is held by no judge: %s", held.Out+held.Err),
-		unless(more.Verdict == "ask" || more.Verdict == "deny", "what its run changes further is answered %s", more.Verdict),
-		unless(again.Rule == "judge.L1.integrity", "the same in another run is denied by %s", again.Rule),
-		unless(asked == 1 && len(judge.sent("late-"+denyFirst)) == 1, "the judge was asked %d times, and then %d", asked,
+	return First(denied,
+		Unless(strings.Contains(said, `"result":"deny"`) && strings.Contains(said, `"held":"run:run-late"`), "the log says of it %q", said),
+		Unless(held.Code == 0 && strings.Contains(held.Out, "judge"), "its run is held by no judge: %s", held.Out+held.Err),
+		Unless(more.Verdict == "ask" || more.Verdict == "deny", "what its run changes further is answered %s", more.Verdict),
+		Unless(again.Rule == "judge.L1.integrity", "the same in another run is denied by %s", again.Rule),
+		Unless(asked == 1 && len(judge.sent("late-"+denyFirst)) == 1, "the judge was asked %d times, and then %d", asked,
 			len(judge.sent("late-"+denyFirst))),
-		unless(strings.Contains(h.Events(ctx, "ALERT"), `"code":"judge-denied-after"`), "no operator is told"))
+		Unless(strings.Contains(h.Events(ctx, "ALERT"), `"code":"judge-denied-after"`), "no operator is told"))
 }
 
 func uncertain(ctx context.Context, d *Driver) (string, error) {
@@ -180,7 +180,7 @@ func uncertain(ctx context.Context, d *Driver) (string, error) {
 	}
 	return "what deletes, runs code, or can't be read off its text for certain is judged before it is answered " +
 			"where writes are judged afterwards, and a " +
-			"class of such actions is refused", wrong(h.answered(ctx),
+			"class of such actions is refused", First(h.answered(ctx),
 			h.refusedClass(ctx, judge, "sample: {execute workspace: 10}", "execute workspace"))
 }
 
@@ -205,7 +205,7 @@ func sampled(ctx context.Context, d *Driver) (string, error) {
 	for n := range many {
 		_, read := h.Expect(ctx, "worker", Shell(fmt.Sprintf("cat sampled-read-%d.txt", n)), "allow")
 		_, set := h.Expect(ctx, "worker", Shell(fmt.Sprintf("npm config set sampled-set-%d on", n)), "allow")
-		if err := wrong(read, set); err != nil {
+		if err := First(read, set); err != nil {
 			return "", err
 		}
 	}
@@ -217,13 +217,13 @@ func sampled(ctx context.Context, d *Driver) (string, error) {
 	defer judge.behave("")
 	replayed := h.CLI(ctx, "", "replay", "run")
 	return "of a class with a share of 1 in 100 hardly any is judged and of one with 50 about half; the log says so of " +
-			"each that was not, and every decision is made again without the model", wrong(
+			"each that was not, and every decision is made again without the model", First(
 			// each of these fails a right program once in a hundred million runs at most
-			unless(reads <= many/3, "of %d reads the judge was asked of %d", many, reads),
-			unless(settings > 0 && settings < many, "of %d settings the judge was asked of %d", many, settings),
-			unless(reads+spared == many && settings+left == many, "of %d each the judge was asked of %d and %d, and %d and %d were not drawn", many, reads,
+			Unless(reads <= many/3, "of %d reads the judge was asked of %d", many, reads),
+			Unless(settings > 0 && settings < many, "of %d settings the judge was asked of %d", many, settings),
+			Unless(reads+spared == many && settings+left == many, "of %d each the judge was asked of %d and %d, and %d and %d were not drawn", many, reads,
 				settings, spared, left),
-			unless(replayed.Code == 0 && strings.Contains(replayed.Out, "REPLAYABLE: true") && !strings.Contains(replayed.Out, "DIVERGENT") &&
+			Unless(replayed.Code == 0 && strings.Contains(replayed.Out, "REPLAYABLE: true") && !strings.Contains(replayed.Out, "DIVERGENT") &&
 				!strings.Contains(replayed.Out, "MISMATCH"), "replay says, exit %d: %s", replayed.Code, replayed.Out+replayed.Err),
-			unless(len(judge.sent("")) == asked, "replay asked the judge"))
+			Unless(len(judge.sent("")) == asked, "replay asked the judge"))
 }

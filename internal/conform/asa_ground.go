@@ -37,12 +37,12 @@ func clearRules(ctx context.Context, d *Driver) (string, error) {
 	const vague = "# Ours\n\n## Layer 4: Behavioral\n\n### L4.own-tone Tone\n\nWrite in an appropriate tone.\n\nAllowed:\n- a\n\nDisallowed:\n- b\n"
 	const bare = "# Ours\n\n## Layer 4: Behavioral\n\n### L4.own-tone Tone\n\nNever write in capitals.\n"
 	return fmt.Sprintf("%d ground rules in plain words, each with what is allowed and what is not, %d bytes with the rule for conflicts, are what "+
-			"the judge is sent; vague ones, ones without examples and ones too long for its window are pointed at", rules, len(shown)), wrong(
-			unless(lint.Code == 0 && strings.Contains(lint.Out, "no problems"), "lint says of them: %s", lint.Out+lint.Err),
-			unless(rules > 10 && strings.Count(shown, "\nAllowed:") == rules && strings.Count(shown, "\nDisallowed:") == rules,
+			"the judge is sent; vague ones, ones without examples and ones too long for its window are pointed at", rules, len(shown)), First(
+			Unless(lint.Code == 0 && strings.Contains(lint.Out, "no problems"), "lint says of them: %s", lint.Out+lint.Err),
+			Unless(rules > 10 && strings.Count(shown, "\nAllowed:") == rules && strings.Count(shown, "\nDisallowed:") == rules,
 				"of %d rules %d say what is allowed and %d what is not", rules, strings.Count(shown, "\nAllowed:"), strings.Count(shown, "\nDisallowed:")),
-			unless(strings.Contains(shown, "lower-numbered layer overrides"), "nothing is said of conflicts between layers"),
-			unless(strings.Contains(sent, strings.TrimSpace(shown)), "the judge is sent other rules: %.200s", sent),
+			Unless(strings.Contains(shown, "lower-numbered layer overrides"), "nothing is said of conflicts between layers"),
+			Unless(strings.Contains(sent, strings.TrimSpace(shown)), "the judge is sent other rules: %.200s", sent),
 			h.refusedFile(ctx, "vague.md", vague, "vague", "judge", "rules", "lint", "FILE"),
 			h.refusedFile(ctx, "bare.md", bare, "no-examples", "judge", "rules", "lint", "FILE"),
 			h.refusedFile(ctx, "long.md", strings.ReplaceAll(vague, "an appropriate", "a calm"), "too-long", "judge", "rules", "lint", "FILE",
@@ -67,8 +67,8 @@ func fitModel(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	return "a model on one's own machine, without a key, is measured: its latency, and that one which says something else each time is not stable; " +
-			"the model that reasons is refused", wrong(
-			unless(number(steady.Member("latency.p50_micros")) > 0 && steady.Member("unstable") == "[]", "of a steady one it says %s, unstable %s",
+			"the model that reasons is refused", First(
+			Unless(number(steady.Member("latency.p50_micros")) > 0 && steady.Member("unstable") == "[]", "of a steady one it says %s, unstable %s",
 				steady.Member("latency"), steady.Member("unstable")),
-			unless(unsteady.Member("unstable") != "[]" && unsteady.Member("unstable") != "", "one that flaps is stable: %s", unsteady.Member("unstable")))
+			Unless(unsteady.Member("unstable") != "[]" && unsteady.Member("unstable") != "", "one that flaps is stable: %s", unsteady.Member("unstable")))
 }

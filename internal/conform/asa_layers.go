@@ -66,9 +66,9 @@ policy: {autoApprove: ["quux*", "quince*"]}
 	}
 	said, err := h.Expect(ctx, "worker", Shell("echo "+denyFirst), "deny") // the judge's word, of layer 1
 	return "of rules in layers 4, 2 and 1 the lowest layer's denial is named; inside a layer a denial beats a question and the operator's " +
-			"autoApprove, and a sub-layer orders it without reaching into another layer", wrong(err,
-			unless(said.Member("findings.0.layer") == "1", "the judge's is of layer %s", said.Member("findings.0.layer")),
-			unless(len(judge.sent("quux")) == 0 && len(judge.sent("quince")) == 0, "the judge was asked about what rules deny"))
+			"autoApprove, and a sub-layer orders it without reaching into another layer", First(err,
+			Unless(said.Member("findings.0.layer") == "1", "the judge's is of layer %s", said.Member("findings.0.layer")),
+			Unless(len(judge.sent("quux")) == 0 && len(judge.sent("quince")) == 0, "the judge was asked about what rules deny"))
 }
 
 // refusedFile writes a file and has a command that reads it fail, with words that say why.
@@ -85,8 +85,8 @@ func (h *House) refusedFile(ctx context.Context, name, text, says string, args .
 		args[n] = strings.NewReplacer("FILE", file, "DIR", filepath.Dir(file)).Replace(args[n])
 	}
 	said := h.CLI(ctx, "", args...)
-	return wrong(unless(said.Code == 1 || said.Code == 2, "%s is taken: exit %d: %s", name, said.Code, said.Out),
-		unless(strings.Contains(said.Out+said.Err, says), "the refusal of %s does not say %q: %s", name, says, said.Out+said.Err))
+	return First(Unless(said.Code == 1 || said.Code == 2, "%s is taken: exit %d: %s", name, said.Code, said.Out),
+		Unless(strings.Contains(said.Out+said.Err, says), "the refusal of %s does not say %q: %s", name, says, said.Out+said.Err))
 }
 
 func fourLayers(ctx context.Context, d *Driver) (string, error) {
@@ -113,9 +113,9 @@ func fourLayers(ctx context.Context, d *Driver) (string, error) {
 	}
 	const rule = "rules: [{id: team.x, LAYER verdict: deny, reason: no, match: {glob: [abc]}}]\n"
 	return fmt.Sprintf("each of %d rules and %d ground rules stands in one of the layers 1 to 4; a rule in a fifth or in none is refused",
-			len(listed), len(ground.Rules)), wrong(
-			unless(counts["1"]+counts["2"]+counts["3"]+counts["4"] == len(listed) && len(listed) > 50, "rules by layer: %v", counts),
-			unless(len(ground.Rules) > 3 && layers[1] && layers[2] && layers[3] && layers[4] && len(layers) == 4, "ground rules: %v", layers),
+			len(listed), len(ground.Rules)), First(
+			Unless(counts["1"]+counts["2"]+counts["3"]+counts["4"] == len(listed) && len(listed) > 50, "rules by layer: %v", counts),
+			Unless(len(ground.Rules) > 3 && layers[1] && layers[2] && layers[3] && layers[4] && len(layers) == 4, "ground rules: %v", layers),
 			h.refusedFile(ctx, "five.yaml", strings.Replace(rule, "LAYER", "layer: 5,", 1), "layer", "--rules", "DIR", "check", "ls"),
 			h.refusedFile(ctx, "none.yaml", strings.Replace(rule, "LAYER ", "", 1), "layer", "--rules", "DIR", "check", "ls"),
 			h.refusedFile(ctx, "five.md", "# Ours\n\n## Layer 5: Other\n\n### L5.own-x Mine\n\nNever.\n", "ayer", "judge", "rules", "lint", "FILE"))
@@ -132,7 +132,7 @@ func keptIn(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("only the judge stops %s, or nothing: %v", command, err)
 		}
 	}
-	return "secrets on their way out, through pipes, archives and uploads, are denied before the judge", unless(
+	return "secrets on their way out, through pipes, archives and uploads, are denied before the judge", Unless(
 		len(judge.sent("collect.example")) == 0, "the judge was shown them")
 }
 
@@ -155,8 +155,8 @@ func rationed(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	_, own := h.Expect(ctx, "other", Shell("cat ration-other"), "allow")
-	return "three actions pass and the fourth within the hour is denied by the limit; another agent has its own room", wrong(own,
-		unless(over.Rule == "limit.team.actions" || strings.Contains(over.Reason, "team.actions"), "it is denied by %s", over.Rule))
+	return "three actions pass and the fourth within the hour is denied by the limit; another agent has its own room", First(own,
+		Unless(over.Rule == "limit.team.actions" || strings.Contains(over.Reason, "team.actions"), "it is denied by %s", over.Rule))
 }
 
 // manyOwn are rules of an operator's about words that no ordinary command holds, and one about work-marker.
@@ -206,7 +206,7 @@ func constantWork(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	return fmt.Sprintf("with %s rules and with %s the same work is done for an action: %s for %s", few, many, seen[commands[0]], commands[0]),
-		unless(number(many)-number(few) == 1900, "there are %s and %s rules", few, many)
+		Unless(number(many)-number(few) == 1900, "there are %s and %s rules", few, many)
 }
 
 func versioned(ctx context.Context, d *Driver) (string, error) {
@@ -226,12 +226,12 @@ func versioned(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	other := h.CLI(ctx, "", "--home", filepath.Join(h.Home, "none"), "rules", "diff", filepath.Join(h.Home, "rules"))
-	return "rules have a digest that changes with each of them, and a decision's event names it; an operator's pattern denies by its own name", wrong(
-		unless(strings.HasPrefix(mine, "sha256:") && strings.HasPrefix(shipped, "sha256:") && mine != shipped,
+	return "rules have a digest that changes with each of them, and a decision's event names it; an operator's pattern denies by its own name", First(
+		Unless(strings.HasPrefix(mine, "sha256:") && strings.HasPrefix(shipped, "sha256:") && mine != shipped,
 			"the digests are %s and %s", mine, shipped),
-		unless(strings.Contains(h.Event(ctx, denied.Event), mine), "the event does not name the rules in force"),
-		unless(denied.Rule == "team.no-pelicans", "it is denied by %s", denied.Rule),
-		unless(strings.Contains(other.Out, "added rule team.no-pelicans") && strings.Contains(other.Out, mine), "what was added is not told: %s",
+		Unless(strings.Contains(h.Event(ctx, denied.Event), mine), "the event does not name the rules in force"),
+		Unless(denied.Rule == "team.no-pelicans", "it is denied by %s", denied.Rule),
+		Unless(strings.Contains(other.Out, "added rule team.no-pelicans") && strings.Contains(other.Out, mine), "what was added is not told: %s",
 			other.Out+other.Err))
 }
 
@@ -244,8 +244,8 @@ func unweakened(ctx context.Context, d *Driver) (string, error) {
 	_, removal := h.Expect(ctx, "worker", Shell("rm -rf /"), "deny", "halt")
 	_, silenced := h.Order(ctx, "ada", "rules", "suppress", "fs.delete-root", "--for", "1h", "--reason", "in the way")
 	return "who operates and uses it alone can't weaken what ships: approving everything, reusing or silencing a rule, a rule that allows, ground " +
-			"rules that lift one, and the profile without its judge are each refused", wrong(removal,
-			unless(silenced != nil, "a rule of layer 1 is kept silent"),
+			"rules that lift one, and the profile without its judge are each refused", First(removal,
+			Unless(silenced != nil, "a rule of layer 1 is kept silent"),
 			h.refusedFile(ctx, "same.yaml", "rules: [{id: fs.delete-root, layer: 4, verdict: ask, reason: x, match: {glob: [abc]}}]\n", "fs.delete-root",
 				"--rules", "DIR", "check", "ls"),
 			h.refusedFile(ctx, "allow.yaml", "rules: [{id: team.x, layer: 1, verdict: allow, reason: x, match: {glob: [abc]}}]\n", "only object",

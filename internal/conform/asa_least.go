@@ -52,7 +52,7 @@ func systemUnit(ctx context.Context, h *House, program string) (file string, err
 			}
 		}
 	}
-	return file, unless(strings.Contains(string(text), "\nLoadCredential="), "the unit hands over no credentials")
+	return file, Unless(strings.Contains(string(text), "\nLoadCredential="), "the unit hands over no credentials")
 }
 
 // tool runs another program of the machine as a user of the system; 0 is the user who runs this.
@@ -98,11 +98,11 @@ func unprivileged(ctx context.Context, d *Driver) (string, error) {
 	mine, verdict := m.hook(ctx, agentUser, "ls")
 	other, _ := m.hook(ctx, otherUser, "ls")
 	return "the server runs as a user of its own without a capability, its unit lets it have none, and an agent's user asks it through its socket " +
-			"and is told as itself", wrong(
-			unless(strings.Contains(status, fmt.Sprintf("Uid:\t%d\t%d\t%d", serverUser, serverUser, serverUser)), "it runs as %s", status),
-			unless(strings.Contains(status, "CapEff:\t0000000000000000"), "it has capabilities: %s", status),
-			unless(mine == "allow", "the agent's user is answered %s: %s", mine, verdict.Out+verdict.Err),
-			unless(other == "deny", "a user outside the group is answered %s", other))
+			"and is told as itself", First(
+			Unless(strings.Contains(status, fmt.Sprintf("Uid:\t%d\t%d\t%d", serverUser, serverUser, serverUser)), "it runs as %s", status),
+			Unless(strings.Contains(status, "CapEff:\t0000000000000000"), "it has capabilities: %s", status),
+			Unless(mine == "allow", "the agent's user is answered %s: %s", mine, verdict.Out+verdict.Err),
+			Unless(other == "deny", "a user outside the group is answered %s", other))
 }
 
 // shell is a program that is there, for units that nobody starts.
@@ -175,9 +175,9 @@ func confined(ctx context.Context, d *Driver) (string, error) {
 			return "", fmt.Errorf("what runs in the sandbox has capabilities: %s", inside.Out)
 		}
 	}
-	return seen + "; what runs in the sandbox has no capability, can get none, and can't write to the system", wrong(
-		unless(strings.Contains(inside.Out, "NoNewPrivs:\t1\n"), "it can raise its privileges: %s", inside.Out),
-		unless(!strings.Contains(inside.Out, "writable"), "it can write to the system: %s", inside.Out))
+	return seen + "; what runs in the sandbox has no capability, can get none, and can't write to the system", First(
+		Unless(strings.Contains(inside.Out, "NoNewPrivs:\t1\n"), "it can raise its privileges: %s", inside.Out),
+		Unless(!strings.Contains(inside.Out, "writable"), "it can write to the system: %s", inside.Out))
 }
 
 // boxed runs a script in a sandbox; why says where none works on this machine.
@@ -190,7 +190,7 @@ func boxed(ctx context.Context, d *Driver, script string) (said Said, why string
 		return said, "which can't run on this machine: " + report.Err, nil
 	}
 	said = h.CLI(ctx, "", "exec", "--", "sh", "-c", script)
-	return said, "", unless(strings.Contains(said.Out, "done"), "the script did not run to its end: exit %d: %s", said.Code, said.Out+said.Err)
+	return said, "", Unless(strings.Contains(said.Out, "done"), "the script did not run to its end: exit %d: %s", said.Code, said.Out+said.Err)
 }
 
 func minimal(ctx context.Context, d *Driver) (string, error) {
@@ -201,10 +201,10 @@ func minimal(ctx context.Context, d *Driver) (string, error) {
 	if why != "" {
 		return "", NotHere("%s", why)
 	}
-	return "what runs sees a dozen variables and nothing of anybody's home, and writes to its workspace alone", wrong(
-		unless(strings.Count(inside.Out, "=") < 20 && !strings.Contains(inside.Out, "INTERLOCK_HOME"), "its environment is %s", inside.Out),
-		unless(!strings.Contains(inside.Out, "SSH_ASKPASS"), "it sees the environment of who called it: %s", inside.Out),
-		unless(strings.Contains(inside.Out, "workspace\n") && !strings.Contains(inside.Out, "programs\n"), "it writes elsewhere: %s", inside.Out))
+	return "what runs sees a dozen variables and nothing of anybody's home, and writes to its workspace alone", First(
+		Unless(strings.Count(inside.Out, "=") < 20 && !strings.Contains(inside.Out, "INTERLOCK_HOME"), "its environment is %s", inside.Out),
+		Unless(!strings.Contains(inside.Out, "SSH_ASKPASS"), "it sees the environment of who called it: %s", inside.Out),
+		Unless(strings.Contains(inside.Out, "workspace\n") && !strings.Contains(inside.Out, "programs\n"), "it writes elsewhere: %s", inside.Out))
 }
 
 // aKey is what a judge wants to see; it is made where it is used, so that nobody takes it for one that was forgotten here.
@@ -254,8 +254,8 @@ func injected(ctx context.Context, d *Driver) (string, error) {
 	}
 	return "a secret in the settings is refused, for judges, shipping and channels; " +
 			"a judge's key comes from a file that the settings name, reaches " +
-			"the judge, and stands, like agents' tokens, in no file of the home", wrong(
-			unless(judge.told("Bearer "+aKey()), "the judge was not sent its key"),
+			"the judge, and stands, like agents' tokens, in no file of the home", First(
+			Unless(judge.told("Bearer "+aKey()), "the judge was not sent its key"),
 			refused("judge.yaml", plain), refused("ship.yaml", ship), refused("channel.yaml", channel))
 }
 

@@ -37,11 +37,11 @@ func outcomes(ctx context.Context, d *Driver) (string, error) {
 	event := h.Events(ctx, "OUTCOME")
 	foreign := h.Call(ctx, "worker", http.MethodPost, "/v1/outcome", map[string]any{"event_id": strings.Repeat("0", 64), "outcome": "success"})
 	return "what running it came to stands in the log beside the decision: outcome, status and duration; one that nobody decided " +
-			"on is an alert", wrong(
-			unless(told.Status == http.StatusOK, "an outcome is answered %d %s", told.Status, told.Text),
-			unless(strings.Contains(event, passed.Event) && strings.Contains(event, `"failure"`) && strings.Contains(event, "exit status 3") &&
+			"on is an alert", First(
+			Unless(told.Status == http.StatusOK, "an outcome is answered %d %s", told.Status, told.Text),
+			Unless(strings.Contains(event, passed.Event) && strings.Contains(event, `"failure"`) && strings.Contains(event, "exit status 3") &&
 				strings.Contains(event, "1250000000"), "the log says of it: %s", event),
-			unless(strings.Contains(h.Events(ctx, "ALERT"), strings.Repeat("0", 64)), "an outcome that nobody decided on (%d) is no alert", foreign.Status))
+			Unless(strings.Contains(h.Events(ctx, "ALERT"), strings.Repeat("0", 64)), "an outcome that nobody decided on (%d) is no alert", foreign.Status))
 }
 
 func logApart(ctx context.Context, d *Driver) (string, error) {
@@ -57,9 +57,9 @@ func logApart(ctx context.Context, d *Driver) (string, error) {
 	}
 	list, local := h.Call(ctx, "worker", http.MethodGet, "/v1/events", nil), h.CLI(ctx, "", "audit", "list", "--json")
 	seen := "agents reach the log by no command, file or request of theirs"
-	if err := wrong(unless(list.Status == http.StatusForbidden, "an agent's request for events is answered %d", list.Status),
-		unless(strings.Contains(local.Out, "DECISION"), "nor does the operator see it: %s", local.Err),
-		unless(len(judge.sent("interlock.db")) == 0, "the judge was shown it")); err != nil {
+	if err := First(Unless(list.Status == http.StatusForbidden, "an agent's request for events is answered %d", list.Status),
+		Unless(strings.Contains(local.Out, "DECISION"), "nor does the operator see it: %s", local.Err),
+		Unless(len(judge.sent("interlock.db")) == 0, "the judge was shown it")); err != nil {
 		return "", err
 	}
 	m, why, err := twoUsers(ctx, d)
@@ -102,10 +102,10 @@ func appendOnly(ctx context.Context, d *Driver) (string, error) {
 	shorter, other := h.CLI(ctx, "", "--home", cut, "audit", "verify", "--checkpoint", kept), h.CLI(ctx, "", "--home", changed, "audit", "verify")
 	return "no request takes anything from the log; it verifies, a copy that was cut back does not against a signed head kept " +
 			"elsewhere, nor one with " +
-			"changed bytes", wrong(
-			unless(sound.Code == 0, "the log itself does not verify: %s", sound.Out+sound.Err),
-			unless(shorter.Code != 0, "a log that was cut back verifies: %s", shorter.Out),
-			unless(other.Code != 0, "a log with changed bytes verifies: %s", other.Out))
+			"changed bytes", First(
+			Unless(sound.Code == 0, "the log itself does not verify: %s", sound.Out+sound.Err),
+			Unless(shorter.Code != 0, "a log that was cut back verifies: %s", shorter.Out),
+			Unless(other.Code != 0, "a log with changed bytes verifies: %s", other.Out))
 }
 
 // A collector takes in what a log is shipped to, over TCP.
@@ -173,6 +173,6 @@ func shipped(ctx context.Context, d *Driver) (string, error) {
 	}
 	waits, stop := context.WithTimeout(ctx, upTime/2)
 	defer stop()
-	return "each event is sent to a syslog server as it is recorded, whether it allows or denies", wrong(
-		unless(c.got(waits, passed.Event), "what was allowed does not arrive"), unless(c.got(waits, denied.Event), "what was denied does not arrive"))
+	return "each event is sent to a syslog server as it is recorded, whether it allows or denies", First(
+		Unless(c.got(waits, passed.Event), "what was allowed does not arrive"), Unless(c.got(waits, denied.Event), "what was denied does not arrive"))
 }

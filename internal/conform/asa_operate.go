@@ -66,10 +66,10 @@ func furtherGate(ctx context.Context, d *Driver) (string, error) {
 	_, first := h.Expect(ctx, "worker", Shell("rm -rf / # third"), "deny", "halt")
 	seen := "a second judge of another model is heard of what has consequences: its denial denies, its allow lifts nothing, and " +
 		"what gate 1 denies it never sees"
-	if err := wrong(little, both, third, kept, first, unless(second == 0, "of little it is asked %d times", second),
-		unless(heard[0] == 1 && heard[1] == 1, "they were asked %v times", heard),
-		unless(byThird.Rule == "judge.L1.integrity" && bySecond.Rule == "judge.L1.integrity", "it is denied by %s and %s", byThird.Rule, bySecond.Rule),
-		unless(len(judges[1].sent("# third")) == 0, "it was shown what gate 1 denies")); err != nil {
+	if err := First(little, both, third, kept, first, Unless(second == 0, "of little it is asked %d times", second),
+		Unless(heard[0] == 1 && heard[1] == 1, "they were asked %v times", heard),
+		Unless(byThird.Rule == "judge.L1.integrity" && bySecond.Rule == "judge.L1.integrity", "it is denied by %s and %s", byThird.Rule, bySecond.Rule),
+		Unless(len(judges[1].sent("# third")) == 0, "it was shown what gate 1 denies")); err != nil {
 		return "", err
 	}
 	if _, why, err := boxed(ctx, d, "echo done"); err != nil || why != "" {
@@ -95,8 +95,8 @@ func ownGate(ctx context.Context, d *Driver) error {
 	}
 	denied, no := h.Expect(ctx, "worker", Shell("git push --force origin gate-three"), "deny")
 	_, passes := h.Expect(ctx, "worker", Shell("git push --force origin gate-four"), "ask", "allow")
-	return wrong(no, passes, unless(strings.Contains(denied.Reason, "it is about gate three"), "it is denied by %s: %s", denied.Rule, denied.Reason),
-		unless(len(judge.sent("gate-three")) == 1, "the first judge was asked %d times", len(judge.sent("gate-three"))))
+	return First(no, passes, Unless(strings.Contains(denied.Reason, "it is about gate three"), "it is denied by %s: %s", denied.Rule, denied.Reason),
+		Unless(len(judge.sent("gate-three")) == 1, "the first judge was asked %d times", len(judge.sent("gate-three"))))
 }
 
 func peopleLast(ctx context.Context, d *Driver) (string, error) {
@@ -123,14 +123,14 @@ func peopleLast(ctx context.Context, d *Driver) (string, error) {
 	turned := h.Decide(ctx, "worker", bulk("people_turned"))
 	return "a person is asked after the judge was heard, and shown what it said; what the judge denies reaches no person, and " +
 			"nobody's yes stands in " +
-			"its place", wrong(yes,
-			unless(before == 1, "when the person is asked the judge was heard %d times", before),
-			unless(strings.Contains(shown, "main: objects to nothing"), "the person is shown %s", shown),
-			unless(never.Verdict == "deny" && never.Rule == "judge.L1.integrity" && never.Request == "", "what the judge denies is %s by %s, request %q",
+			"its place", First(yes,
+			Unless(before == 1, "when the person is asked the judge was heard %d times", before),
+			Unless(strings.Contains(shown, "main: objects to nothing"), "the person is shown %s", shown),
+			Unless(never.Verdict == "deny" && never.Rule == "judge.L1.integrity" && never.Request == "", "what the judge denies is %s by %s, request %q",
 				never.Verdict, never.Rule, never.Request),
-			unless(open == 1, "%d requests wait", open),
-			unless(once.Answer == "allow", "with both it is answered %s by %s", once.Answer, once.Rule),
-			unless(turned.Answer == "deny" && turned.Request == "", "another is answered %s, request %q", turned.Answer, turned.Request))
+			Unless(open == 1, "%d requests wait", open),
+			Unless(once.Answer == "allow", "with both it is answered %s by %s", once.Answer, once.Rule),
+			Unless(turned.Answer == "deny" && turned.Request == "", "another is answered %s, request %q", turned.Answer, turned.Request))
 }
 
 func toldAgain(ctx context.Context, d *Driver) (string, error) {
@@ -153,8 +153,8 @@ func toldAgain(ctx context.Context, d *Driver) (string, error) {
 	alerts := h.Events(ctx, "ALERT")
 	return "at the third denial of one thing, in three spellings, the agent is told to tell its user that it can't be done, and " +
 			"the operators are alerted once",
-		wrong(unless(told == 3, "it is told at denial %d", told),
-			unless(strings.Count(alerts, `"repeated-denials"`) == 1, "operators are told %d times", strings.Count(alerts, `"repeated-denials"`)))
+		First(Unless(told == 3, "it is told at denial %d", told),
+			Unless(strings.Count(alerts, `"repeated-denials"`) == 1, "operators are told %d times", strings.Count(alerts, `"repeated-denials"`)))
 }
 
 func suspended(ctx context.Context, d *Driver) (string, error) {
@@ -170,10 +170,10 @@ func suspended(ctx context.Context, d *Driver) (string, error) {
 	}
 	stopped, after := h.Expect(ctx, "worker", Shell("cat after-breaker"), "deny")
 	return "after three denials the agent's breaker is open: what passed before is denied, the judge is not asked, and the log " +
-			"says it", wrong(before, after,
-			unless(stopped.Rule == "breaker.open", "it is denied by %s", stopped.Rule),
-			unless(len(judge.sent("after-breaker")) == 0, "the judge was asked"),
-			unless(strings.Contains(h.Events(ctx, "BREAKER_TRIPPED"), "worker"), "no event says that it tripped: %s", h.Events(ctx, "BREAKER_TRIPPED")))
+			"says it", First(before, after,
+			Unless(stopped.Rule == "breaker.open", "it is denied by %s", stopped.Rule),
+			Unless(len(judge.sent("after-breaker")) == 0, "the judge was asked"),
+			Unless(strings.Contains(h.Events(ctx, "BREAKER_TRIPPED"), "worker"), "no event says that it tripped: %s", h.Events(ctx, "BREAKER_TRIPPED")))
 }
 
 func refined(ctx context.Context, d *Driver) (string, error) {
@@ -201,12 +201,12 @@ func refined(ctx context.Context, d *Driver) (string, error) {
 	whatIf := h.CLI(ctx, "", "judge", "what-if", "--rules", file, "--json")
 	return "denials are counted by class and gate, and their reasons say which of the two it was; what other ground rules would " +
 			"make of the same actions " +
-			"is asked before they are in force", wrong(
-			unless(strings.HasPrefix(two.Rule, "judge.") && !strings.HasPrefix(one.Rule, "judge.") && one.Reason != "" && two.Reason != "",
+			"is asked before they are in force", First(
+			Unless(strings.HasPrefix(two.Rule, "judge.") && !strings.HasPrefix(one.Rule, "judge.") && one.Reason != "" && two.Reason != "",
 				"they are denied by %s and %s", one.Rule, two.Rule),
-			unless(strings.Contains(metrics.Text, `interlock_denials_total{gate="1",kind="shell"} 1`) &&
+			Unless(strings.Contains(metrics.Text, `interlock_denials_total{gate="1",kind="shell"} 1`) &&
 				strings.Contains(metrics.Text, `interlock_denials_total{gate="2",kind="shell"} 1`), "denials are not counted by gate and class"),
-			unless(whatIf.Code == 0 && strings.Contains(whatIf.Out, "cat refined"), "what-if is answered %d: %s", whatIf.Code, whatIf.Out+whatIf.Err))
+			Unless(whatIf.Code == 0 && strings.Contains(whatIf.Out, "cat refined"), "what-if is answered %d: %s", whatIf.Code, whatIf.Out+whatIf.Err))
 }
 
 func versionStated(ctx context.Context, d *Driver) (string, error) {
@@ -224,8 +224,8 @@ func versionStated(ctx context.Context, d *Driver) (string, error) {
 	guard := plain.throughDoor(ctx, []string{"mcp", "--agent", "introspector"}, hello, ask)["2"]
 	said := Reply{Text: stated.Member("result.content.0.text")}.Member("data._protocol.conformsTo")
 	other := Reply{Text: guard.Member("result.content.0.text")}
-	return "introspection states " + Draft + " where the profile goes by it", wrong(unless(said == Draft,
+	return "introspection states " + Draft + " where the profile goes by it", First(Unless(said == Draft,
 		"introspection states %q: %.300s", said, stated.Text),
-		unless(other.Member("data._protocol.version") != "" && other.Member("data._protocol.conformsTo") == "", "under another profile it states %q",
+		Unless(other.Member("data._protocol.version") != "" && other.Member("data._protocol.conformsTo") == "", "under another profile it states %q",
 			other.Member("data._protocol.conformsTo")))
 }

@@ -92,10 +92,10 @@ func withReason(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "a denial names the ground rule, its layer and the judge's reason", wrong(
-		unless(denied.Rule == "judge.L3.scope" && denied.Member("findings.0.layer") == "3", "it is %s at layer %s", denied.Rule,
+	return "a denial names the ground rule, its layer and the judge's reason", First(
+		Unless(denied.Rule == "judge.L3.scope" && denied.Member("findings.0.layer") == "3", "it is %s at layer %s", denied.Rule,
 			denied.Member("findings.0.layer")),
-		unless(strings.Contains(denied.Reason, "beyond what it is for"), "the reason is %q", denied.Reason))
+		Unless(strings.Contains(denied.Reason, "beyond what it is for"), "the reason is %q", denied.Reason))
 }
 
 func apartFrom(ctx context.Context, d *Driver) (string, error) {
@@ -109,9 +109,9 @@ func apartFrom(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	said := h.CLI(ctx, "", "--config", file, "check", "ls")
-	return "settings whose judge is the model that reasons are refused", wrong(
-		unless(said.Code == 1 || said.Code == 2, "they are taken: exit %d", said.Code),
-		unless(strings.Contains(said.Err, "judge.judges.main.model"), "the refusal does not name the field: %s", said.Err))
+	return "settings whose judge is the model that reasons are refused", First(
+		Unless(said.Code == 1 || said.Code == 2, "they are taken: exit %d", said.Code),
+		Unless(strings.Contains(said.Err, "judge.judges.main.model"), "the refusal does not name the field: %s", said.Err))
 }
 
 func fixed(ctx context.Context, d *Driver) (string, error) {
@@ -131,10 +131,10 @@ func fixed(ctx context.Context, d *Driver) (string, error) {
 	}
 	h.Decide(ctx, "worker", Shell("cat after-the-change"))
 	before, after := judge.sent("before-the-change"), judge.sent("after-the-change")
-	return "ground rules stand in four layers, and a file that is changed under a running server changes nothing", wrong(
-		unless(len(before) == 1 && strings.Contains(before[0], "Layer 1") && strings.Contains(before[0], "Layer 4"),
+	return "ground rules stand in four layers, and a file that is changed under a running server changes nothing", First(
+		Unless(len(before) == 1 && strings.Contains(before[0], "Layer 1") && strings.Contains(before[0], "Layer 4"),
 			"the judge was not sent four layers"),
-		unless(len(after) == 1 && !strings.Contains(after[0], "The changed rule"), "the judge was sent the changed rule"))
+		Unless(len(after) == 1 && !strings.Contains(after[0], "The changed rule"), "the judge was sent the changed rule"))
 }
 
 func rememberedAnswers(ctx context.Context, d *Driver) (string, error) {
@@ -145,7 +145,7 @@ func rememberedAnswers(ctx context.Context, d *Driver) (string, error) {
 	for range 3 {
 		h.Decide(ctx, "worker", Shell("cat remembered-"+denyWord))
 	}
-	return "what was denied is not asked about again", unless(len(judge.sent("remembered-"+denyWord)) == 1, "it was asked about %d times",
+	return "what was denied is not asked about again", Unless(len(judge.sent("remembered-"+denyWord)) == 1, "it was asked about %d times",
 		len(judge.sent("remembered-"+denyWord)))
 }
 
@@ -184,8 +184,8 @@ func recorded(ctx context.Context, d *Driver) (string, error) {
 	}
 	event := h.Event(ctx, judged.Event)
 	sound := h.CLI(ctx, "", "audit", "verify")
-	return "allowed, stopped by gate 1 and by gate 2: each left the eight fields, and the log verifies", wrong(
-		unless(strings.Contains(event, "beyond what it is for"), "the judge's reason is not in its event"),
-		unless(strings.Contains(h.Event(ctx, stopped.Event), "no judge was asked"), "it does not say that no judge was asked"),
-		unless(sound.Code == 0, "the log does not verify: %s", sound.Out+sound.Err))
+	return "allowed, stopped by gate 1 and by gate 2: each left the eight fields, and the log verifies", First(
+		Unless(strings.Contains(event, "beyond what it is for"), "the judge's reason is not in its event"),
+		Unless(strings.Contains(h.Event(ctx, stopped.Event), "no judge was asked"), "it does not say that no judge was asked"),
+		Unless(sound.Code == 0, "the log does not verify: %s", sound.Out+sound.Err))
 }

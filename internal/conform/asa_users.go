@@ -173,6 +173,6 @@ func (m *userServer) shut(ctx context.Context) error {
 	const script = "while read f; do cat \"$f\" >/dev/null 2>&1 && echo read; (: >>\"$f\") 2>/dev/null && echo wrote; done; echo done"
 	list := strings.Join(append(files, m.secret), "\n") + "\n"
 	agent, own := m.h.tool(ctx, agentUser, list, "sh", "-c", script), m.h.tool(ctx, serverUser, list, "sh", "-c", script)
-	return wrong(unless(agent.Out == "done", "the agent's user opens files of the server's: %q %s", agent.Out, agent.Err),
-		unless(strings.Count(own.Out, "read") == len(files)+1, "the server's own user reads %q", own.Out))
+	return First(Unless(agent.Out == "done", "the agent's user opens files of the server's: %q %s", agent.Out, agent.Err),
+		Unless(strings.Count(own.Out, "read") == len(files)+1, "the server's own user reads %q", own.Out))
 }

@@ -72,7 +72,7 @@ func ladder(ctx context.Context, d *Driver) (string, error) {
 	other := h.does(ctx, "other")
 	return "at 50 and 75 per cent people are told, at 90 changes are asked about, at 95 denied, at 100 everything is; each " +
 			"step is told once, what is " +
-			"reported twice counts once, and another agent has its own", unless(other == "allow allow", "another agent is answered %s",
+			"reported twice counts once, and another agent has its own", Unless(other == "allow allow", "another agent is answered %s",
 			other)
 }
 
@@ -99,10 +99,10 @@ func economicBreaker(ctx context.Context, d *Driver) (string, error) {
 	_, calm := h.Expect(ctx, "thrifty", Shell("ls"), "allow")
 	return "what an agent reports never lowers its use; with its budget used up it is refused without a breaker or a phase " +
 			"moving, and what the rules " +
-			"forbid is refused for what it is and opens the security breaker all the same", wrong(calm,
-			unless(strings.Contains(less.Text, "rejectedDataPoints"), "a use below nothing is answered %d %s", less.Status, less.Text),
-			unless(lower == "allow deny", "after it said that it used less it is answered %s", lower),
-			unless(!strings.Contains(moved, "event_id"), "the budget moved a breaker or a phase: %s", moved),
-			unless(strings.Contains(forbidden.Text, "fs.delete-root"), "what is forbidden is refused for %s", forbidden.Text),
-			unless(strings.Contains(tripped, `"to":"open"`), "what was forbidden opened no breaker"))
+			"forbid is refused for what it is and opens the security breaker all the same", First(calm,
+			Unless(strings.Contains(less.Text, "rejectedDataPoints"), "a use below nothing is answered %d %s", less.Status, less.Text),
+			Unless(lower == "allow deny", "after it said that it used less it is answered %s", lower),
+			Unless(!strings.Contains(moved, "event_id"), "the budget moved a breaker or a phase: %s", moved),
+			Unless(strings.Contains(forbidden.Text, "fs.delete-root"), "what is forbidden is refused for %s", forbidden.Text),
+			Unless(strings.Contains(tripped, `"to":"open"`), "what was forbidden opened no breaker"))
 }

@@ -90,9 +90,9 @@ limits:
 	_, others := h.Expect(ctx, "other", Shell("cat a"), "allow")
 	verified := h.CLI(ctx, "", "audit", "verify")
 	return fmt.Sprintf("of %d readings at once exactly %d pass; other runs, directories and names, an agent's own word, %d ways "+
-			"from inside its sandbox and a restart give no more; another agent has room of its own", of, passed, tried), wrong(
-			unless(passed == 3, "of %d readings at once %d pass", of, passed), doors, inside, after, others,
-			unless(verified.Code == 0, "the log is no longer sound: %s", verified.Err))
+			"from inside its sandbox and a restart give no more; another agent has room of its own", of, passed, tried), First(
+			Unless(passed == 3, "of %d readings at once %d pass", of, passed), doors, inside, after, others,
+			Unless(verified.Code == 0, "the log is no longer sound: %s", verified.Err))
 }
 
 // roundDoors has an agent whose cap is used up ask for more under other names, and say that it did not use what it had.
@@ -116,8 +116,8 @@ func (h *House) roundDoors(ctx context.Context) error {
 	_, still := h.Expect(ctx, "clerk", Shell("cat l"), "deny")
 	named := h.Call(ctx, "clerk", "POST", "/v1/decide", map[string]any{"action": Shell("cat m"),
 		"requester": map[string]string{"agent": "other", "principal": "dana"}})
-	return wrong(still, unless(said.Status == 200, "an outcome is answered %d %s", said.Status, said.Text),
-		unless(named.Status == 403, "another agent's name is answered %d %s", named.Status, named.Text))
+	return First(still, Unless(said.Status == 200, "an outcome is answered %d %s", said.Status, said.Text),
+		Unless(named.Status == 403, "another agent's name is answered %d %s", named.Status, named.Text))
 }
 
 // tryAll runs each line of a file in a shell of its own, and says which worked.
@@ -160,8 +160,8 @@ func (h *House) roundInside(ctx context.Context) (tried int, err error) {
 	}
 	worked, err = h.trial(ctx, ways)
 	_, written := os.Stat(filepath.Join(h.Home, "rules", "evil.yaml"))
-	return strings.Count(ways, "\n") + 1, wrong(err, unless(worked == "", "from inside: %s", worked),
-		unless(os.IsNotExist(written), "a rule was written from inside"))
+	return strings.Count(ways, "\n") + 1, First(err, Unless(worked == "", "from inside: %s", worked),
+		Unless(os.IsNotExist(written), "a rule was written from inside"))
 }
 
 // trial tries lines in a sandbox, with a person's yes where one is needed, and returns which worked.
@@ -180,7 +180,7 @@ func (h *House) trial(ctx context.Context, lines string) (worked string, err err
 		return "", NotHere("the sandbox can't run on this machine: %s", said.Err)
 	}
 	worked, last, _ := strings.Cut(said.Out, "tried ")
-	return worked, unless(said.Code == 0 && strings.TrimSpace(last) == fmt.Sprint(strings.Count(lines, "\n")+1),
+	return worked, Unless(said.Code == 0 && strings.TrimSpace(last) == fmt.Sprint(strings.Count(lines, "\n")+1),
 		"the tries end with exit %d: %s%s", said.Code, said.Out, said.Err)
 }
 

@@ -50,6 +50,9 @@ func ASAClauses() ([]Clause, error) {
 	return clauses, err
 }
 
+// MACEClauses are those of the MACE safety boundaries. None of them waits.
+func MACEClauses() ([]Clause, error) { return clausesOf("MACE-", nil) }
+
 func clausesOf(family string, waits []string) ([]Clause, error) {
 	all, err := spec.Clauses()
 	if err != nil {

@@ -302,8 +302,8 @@ func (h *House) Open(ctx context.Context) int {
 	return strings.Count(h.CLI(ctx, "", "pending", "--json").Out, `"id":"apr_`)
 }
 
-// wrong is the first of the faults; none where all hold.
-func wrong(faults ...error) error {
+// First is the first of the faults; none where all hold.
+func First(faults ...error) error {
 	for _, f := range faults {
 		if f != nil {
 			return f
@@ -312,8 +312,8 @@ func wrong(faults ...error) error {
 	return nil
 }
 
-// unless is a fault where something does not hold.
-func unless(holds bool, format string, args ...any) error {
+// Unless is a fault where something does not hold.
+func Unless(holds bool, format string, args ...any) error {
 	if holds {
 		return nil
 	}

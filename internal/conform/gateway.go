@@ -200,11 +200,11 @@ func opaque(ctx context.Context, d *Driver) (string, error) {
 			leaks = append(leaks, "a reason says "+hint)
 		}
 	}
-	return "denials and errors say that and by which id, and no pattern, file or place in the code; nothing refused reached the server", wrong(
-		unless(strings.Contains(replies["2"].Text, "done read_page"), "what is harmless does not pass: %s", replies["2"].Text),
-		unless(strings.Contains(replies["3"].Text, `"isError":true`) && t.reached("wipe") == 0, "a denied call reached its server"),
-		unless(replies["5"].Text != "", "a tool that is not there is not answered"),
-		unless(len(leaks) == 0, "told to the agent: %s", strings.Join(leaks, ", ")))
+	return "denials and errors say that and by which id, and no pattern, file or place in the code; nothing refused reached the server", First(
+		Unless(strings.Contains(replies["2"].Text, "done read_page"), "what is harmless does not pass: %s", replies["2"].Text),
+		Unless(strings.Contains(replies["3"].Text, `"isError":true`) && t.reached("wipe") == 0, "a denied call reached its server"),
+		Unless(replies["5"].Text != "", "a tool that is not there is not answered"),
+		Unless(len(leaks) == 0, "told to the agent: %s", strings.Join(leaks, ", ")))
 }
 
 func cooldown(ctx context.Context, d *Driver) (string, error) {
@@ -228,6 +228,6 @@ func cooldown(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	return fmt.Sprintf("of five identical calls that fail the server saw %d; %d were refused with the time to wait", t.reached("read_broken"), refused),
-		unless(len(replies) == 6 && t.reached("read_broken") == 1 && refused == 4, "the server saw %d of %d, %d were refused", t.reached("read_broken"),
+		Unless(len(replies) == 6 && t.reached("read_broken") == 1 && refused == 4, "the server saw %d of %d, %d were refused", t.reached("read_broken"),
 			len(replies), refused)
 }

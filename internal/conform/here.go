@@ -31,6 +31,7 @@ type Home struct {
 	TTL        time.Duration
 	Checkpoint bool   // the log has a signed head
 	Graduation string // why the gate before the tier is closed; empty: it is open, or the tier has none
+	Governance
 }
 
 // A hereCheck is what a clause asks of a home's settings, rules and people.
@@ -67,7 +68,7 @@ func Here(clauses []Clause, h Home) []Result {
 }
 
 func hereChecks() []hereCheck {
-	return slices.Concat(hereTier1(), hereTier2())
+	return slices.Concat(hereTier1(), hereTier2(), hereMACE())
 }
 
 func hereTier1() []hereCheck {

@@ -182,6 +182,9 @@ func (h *House) key(name string) (public string, err error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
+// KeyFile is the file of an operator's private key.
+func (h *House) KeyFile(operator string) string { return h.keys[operator] }
+
 // Now is the time in this home.
 func (h *House) Now() time.Time {
 	h.mu.Lock()

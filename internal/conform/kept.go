@@ -31,7 +31,7 @@ func accountable(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agent(ctx, "clerk", "--principal", "dana"), h.Agent(ctx, "meter", "--observer"), h.Operator(ctx, "olga",
+	if err := First(h.Agent(ctx, "clerk", "--principal", "dana"), h.Agent(ctx, "meter", "--observer"), h.Operator(ctx, "olga",
 		"admin")); err != nil {
 		return "", err
 	}
@@ -49,7 +49,7 @@ func accountable(ctx context.Context, d *Driver) (string, error) {
 	h.Hook(ctx, "claude", "t1", "touch a")
 	h.signal(ctx, "meter", "drift", "clerk", 70)
 	_, drill := h.Order(ctx, "ada", "kill", "drill", "--reason", "the yearly one")
-	if err := wrong(reads, beats, asks, yes, blocks, drill); err != nil {
+	if err := First(reads, beats, asks, yes, blocks, drill); err != nil {
 		return "", err
 	}
 	records, kinds, nobody := 0, map[string]bool{}, map[string]bool{}
@@ -63,10 +63,10 @@ func accountable(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	clerks := h.Events(ctx, "DECISION")
-	return fmt.Sprintf("each of %d records of %d types names a human who answers for it", records, len(kinds)), wrong(
-		unless(records > 20 && len(kinds) > 8, "only %d records of %d types were made", records, len(kinds)),
-		unless(len(nobody) == 0, "nobody answers for records of %v", nobody),
-		unless(strings.Contains(clerks, `"accountable_human":"dana"`), "whoever the clerk acts for is not named"))
+	return fmt.Sprintf("each of %d records of %d types names a human who answers for it", records, len(kinds)), First(
+		Unless(records > 20 && len(kinds) > 8, "only %d records of %d types were made", records, len(kinds)),
+		Unless(len(nobody) == 0, "nobody answers for records of %v", nobody),
+		Unless(strings.Contains(clerks, `"accountable_human":"dana"`), "whoever the clerk acts for is not named"))
 }
 
 func logUnread(ctx context.Context, d *Driver) (string, error) {
@@ -78,7 +78,7 @@ func logUnread(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agents(ctx, "builder", "reader", "asker"), free.Agents(ctx, "builder")); err != nil {
+	if err := First(h.Agents(ctx, "builder", "reader", "asker"), free.Agents(ctx, "builder")); err != nil {
 		return "", err
 	}
 	const rule = "self.read-log"
@@ -101,9 +101,9 @@ func logUnread(ctx context.Context, d *Driver) (string, error) {
 	}
 	return "an agent's commands and file tools that would read the log are denied by the API and by the hook, asking whether " +
 			"it is whole and listing " +
-			"the directory pass; without a tier that rule denies nothing", wrong(
-			unless(hook == "deny", "the hook answers %s", hook),
-			unless(!refuses(free, Shell("interlock audit list")) && !refuses(free, Shell("cat "+filepath.Join(free.Home,
+			"the directory pass; without a tier that rule denies nothing", First(
+			Unless(hook == "deny", "the hook answers %s", hook),
+			Unless(!refuses(free, Shell("interlock audit list")) && !refuses(free, Shell("cat "+filepath.Join(free.Home,
 				"interlock.db"))),
 				"without a tier reading is denied by it as well"))
 }
@@ -136,11 +136,11 @@ func schemaMet(ctx context.Context, d *Driver) (string, error) {
 	}
 	return "a number and null for a text, a member that nobody named and a list are each refused before they reach the " +
 			"server and repeated to nobody; " +
-			"what fits the schema passes before and after them", wrong(
-			unless(strings.Contains(replies["3"].Text, "don't meet the tool's schema"), "it is refused for %s", replies["3"].Text),
-			unless(strings.Contains(replies["2"].Text, "done read_page") && strings.Contains(replies["7"].Text, "done read_page"),
+			"what fits the schema passes before and after them", First(
+			Unless(strings.Contains(replies["3"].Text, "don't meet the tool's schema"), "it is refused for %s", replies["3"].Text),
+			Unless(strings.Contains(replies["2"].Text, "done read_page") && strings.Contains(replies["7"].Text, "done read_page"),
 				"what fits does not pass: %s, %s", replies["2"].Text, replies["7"].Text),
-			unless(t.reached("read_page") == 2, "the server was reached %d times", t.reached("read_page")))
+			Unless(t.reached("read_page") == 2, "the server was reached %d times", t.reached("read_page")))
 }
 
 // ofStop is the member of a stop's event that names what stood then.
@@ -187,12 +187,12 @@ func evidenceOfAStop(ctx context.Context, d *Driver) (string, error) {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(append([]byte("interlock/blob/v1\n"), text...)))
 	return "the event of a stop names by digest what stood then: the question that waited and the run that was open; the " +
 			"archive of the log holds that " +
-			"text, unchanged; a drill stops everything and lets it go on", wrong(
-			unless(digest == named, "the event names %q, and the text that is kept under that is %q", named, digest),
-			unless(bytes.Contains(text, []byte(asked.Request)) && bytes.Contains(text, []byte(run)), "kept is %s", text),
-			unless(sound.Code == 0, "the log does not verify: %s", sound.Out+sound.Err),
-			unless(strings.Contains(drill.Out, "stopped"), "the drill says %s", drill.Out),
-			unless(goesOn.Answer == "allow", "after the drill an action is answered %s", goesOn.Answer))
+			"text, unchanged; a drill stops everything and lets it go on", First(
+			Unless(digest == named, "the event names %q, and the text that is kept under that is %q", named, digest),
+			Unless(bytes.Contains(text, []byte(asked.Request)) && bytes.Contains(text, []byte(run)), "kept is %s", text),
+			Unless(sound.Code == 0, "the log does not verify: %s", sound.Out+sound.Err),
+			Unless(strings.Contains(drill.Out, "stopped"), "the drill says %s", drill.Out),
+			Unless(goesOn.Answer == "allow", "after the drill an action is answered %s", goesOn.Answer))
 }
 
 // archived is a text of the log by its digest, read from an archive of all that is old enough.

@@ -39,7 +39,7 @@ func loud(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	return "what was blocked leaves an event as whole as what passed, with its input",
-		unless(strings.Contains(other, "rm -rf /etc"), "the log does not hold what was tried")
+		Unless(strings.Contains(other, "rm -rf /etc"), "the log does not hold what was tried")
 }
 
 func tamperEvident(ctx context.Context, d *Driver) (string, error) {
@@ -70,16 +70,16 @@ func tamperEvident(ctx context.Context, d *Driver) (string, error) {
 	kept := filepath.Join(filepath.Dir(h.Home), "checkpoint")
 	h.Down()
 	changed := filepath.Join(filepath.Dir(h.Home), "changed")
-	if err := wrong(os.WriteFile(kept, []byte(newest.Text), 0o600), copyDir(changed, h.Home), spoil(changed)); err != nil {
+	if err := First(os.WriteFile(kept, []byte(newest.Text), 0o600), copyDir(changed, h.Home), spoil(changed)); err != nil {
 		return "", err
 	}
 	sound := h.CLI(ctx, "", "audit", "verify", "--checkpoint", kept)
 	shorter := h.CLI(ctx, "", "--home", cut, "audit", "verify", "--checkpoint", kept)
 	other := h.CLI(ctx, "", "--home", changed, "audit", "verify")
-	return "the log verifies; a copy that was cut back is known by a checkpoint kept elsewhere, and one with changed bytes is refused", wrong(
-		unless(sound.Code == 0, "the log itself does not verify: %s", sound.Out+sound.Err),
-		unless(shorter.Code != 0, "a log that was cut back verifies: %s", shorter.Out),
-		unless(other.Code != 0, "a log with changed bytes verifies: %s", other.Out))
+	return "the log verifies; a copy that was cut back is known by a checkpoint kept elsewhere, and one with changed bytes is refused", First(
+		Unless(sound.Code == 0, "the log itself does not verify: %s", sound.Out+sound.Err),
+		Unless(shorter.Code != 0, "a log that was cut back verifies: %s", shorter.Out),
+		Unless(other.Code != 0, "a log with changed bytes verifies: %s", other.Out))
 }
 
 // copyDir copies the plain files of a directory.
@@ -111,7 +111,7 @@ func copyDir(to, from string) error {
 func spoil(home string) error {
 	stores, err := filepath.Glob(filepath.Join(home, "*.db"))
 	if err != nil || len(stores) == 0 {
-		return errors.Join(err, unless(len(stores) > 0, "the home holds no store"))
+		return errors.Join(err, Unless(len(stores) > 0, "the home holds no store"))
 	}
 	for _, path := range stores {
 		text, err := fileio.Plain(path, maxFile)

@@ -37,7 +37,7 @@ func levels(ctx context.Context, d *Driver) (string, error) {
 	once := h.Decide(ctx, "builder", Shell("touch a"))
 	other, more := h.Expect(ctx, "builder", Shell("touch b"), "ask")
 	_, no := h.Order(ctx, "ada", "deny", other.Request)
-	if err := wrong(reads, writes, yes, more, no, refusals(ctx, h, "builder", 3)); err != nil {
+	if err := First(reads, writes, yes, more, no, refusals(ctx, h, "builder", 3)); err != nil {
 		return "", err
 	}
 	got := h.report(ctx)
@@ -50,12 +50,12 @@ func levels(ctx context.Context, d *Driver) (string, error) {
 	}
 	return "a home without a record is Initial; one with lists, approval of every write, a rate and a log is Managed, and Defined is " +
 			"not claimed without " +
-			"a judge; per agent the answers of people, trips and use of caps are counted", wrong(
-			unless(once.Answer == "allow", "the yes was not used: %s", once.Answer),
-			unless(empty.Member("level") == "Initial", "without a record the level is %q", empty.Member("level")),
-			unless(got.Member("level") == "Managed" && strings.Contains(got.Text, `"no judge is configured"`), "the level is %q: %s",
+			"a judge; per agent the answers of people, trips and use of caps are counted", First(
+			Unless(once.Answer == "allow", "the yes was not used: %s", once.Answer),
+			Unless(empty.Member("level") == "Initial", "without a record the level is %q", empty.Member("level")),
+			Unless(got.Member("level") == "Managed" && strings.Contains(got.Text, `"no judge is configured"`), "the level is %q: %s",
 				got.Member("level"), got.Text),
-			unless(len(lacks) == 0, "the report lacks %s: %s", strings.Join(lacks, ", "), got.Member("agents")))
+			Unless(len(lacks) == 0, "the report lacks %s: %s", strings.Join(lacks, ", "), got.Member("agents")))
 }
 
 func graduation(ctx context.Context, d *Driver) (string, error) {
@@ -63,7 +63,7 @@ func graduation(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Operator(ctx, "bob", "admin"), h.Agents(ctx, "builder")); err != nil {
+	if err := First(h.Operator(ctx, "bob", "admin"), h.Agents(ctx, "builder")); err != nil {
 		return "", err
 	}
 	for n := range 2 { // on the first day, and on the ninety-first
@@ -95,10 +95,10 @@ func graduation(ctx context.Context, d *Driver) (string, error) {
 	stop := h.Control(ctx, "", "POST", "/v1/kill", map[string]any{"reason": "cards were tested"})
 	stopped := h.report(ctx)
 	return "after 91 days without a stop, with no refusal among the answers and a risk owner's signature the gate to tier 2 is open; without the " +
-			"signature, with an admin's, and after a stop it is closed", wrong(admin, owner,
-			unless(unsigned.Member(gate) == "false" && byAdmin.Member(gate) == "false",
+			"signature, with an admin's, and after a stop it is closed", First(admin, owner,
+			Unless(unsigned.Member(gate) == "false" && byAdmin.Member(gate) == "false",
 				"it is open without a risk owner's signature: %s", byAdmin.Member("gates.0")),
-			unless(signed.Member(gate) == "true", "it is closed: %s", signed.Member("gates.0")),
-			unless(stop.Status == 200 && stopped.Member(gate) == "false", "after a stop (%d) it is open: %s", stop.Status, stopped.Member("gates.0")),
-			unless(signed.Member("gates.1.open") == "false", "the gate to tier 3 is open without a judge"))
+			Unless(signed.Member(gate) == "true", "it is closed: %s", signed.Member("gates.0")),
+			Unless(stop.Status == 200 && stopped.Member(gate) == "false", "after a stop (%d) it is open: %s", stop.Status, stopped.Member("gates.0")),
+			Unless(signed.Member("gates.1.open") == "false", "the gate to tier 3 is open without a judge"))
 }

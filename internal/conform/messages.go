@@ -89,7 +89,7 @@ func mail(ctx context.Context, d *Driver, name string, tier int) (*mailroom, err
 	m := &mailroom{h, map[string]string{}}
 	parent, before := "", ""
 	for _, agent := range []string{"reader", "checker", "payer"} {
-		if err := wrong(h.Agent(ctx, agent, "--type", agent, "--principal", "dana"), h.beat(ctx, agent)); err != nil {
+		if err := First(h.Agent(ctx, agent, "--type", agent, "--principal", "dana"), h.beat(ctx, agent)); err != nil {
 			return nil, err
 		}
 		run := map[string]any{"task": "pay the bills"}
@@ -137,7 +137,7 @@ func (m *mailroom) takes(ctx context.Context, by string, sent Reply) error {
 		return fmt.Errorf("what is as it has to be is not received: %d %s", got.Status, got.Text)
 	}
 	done := m.Call(ctx, by, "POST", "/v1/messages/"+id+"/acknowledge", map[string]any{})
-	return unless(done.Status == 200, "it can't be acknowledged: %d %s", done.Status, done.Text)
+	return Unless(done.Status == 200, "it can't be acknowledged: %d %s", done.Status, done.Text)
 }
 
 // A violation is a message that has to be refused, by what, where.
@@ -183,8 +183,8 @@ func outputSchemas(ctx context.Context, d *Driver) (string, error) {
 	return fmt.Sprintf("what is as its schema says is sent in version %s and received; %d messages that violate it, in what is "+
 			"missing, type, length, value, depth or version, are refused with the place and kept nowhere",
 			whole.Member("message.version"), len(list)),
-		wrong(taken, named, unless(whole.Member("message.version") == "2", "the version is not said: %s", whole.Text),
-			unless(strings.HasPrefix(whole.Member("message.steps.0.schema"), "sha256:"), "the schema is not said: %s", whole.Text),
+		First(taken, named, Unless(whole.Member("message.version") == "2", "the version is not said: %s", whole.Text),
+			Unless(strings.HasPrefix(whole.Member("message.steps.0.schema"), "sha256:"), "the schema is not said: %s", whole.Text),
 			m.refuses(ctx, "schema", list))
 }
 
@@ -203,7 +203,7 @@ func receiverContracts(ctx context.Context, d *Driver) (string, error) {
 	}
 	return fmt.Sprintf("what the receiver's type accepts reaches it; %d messages that their sender may publish, and that lack "+
 			"a member it needs, are too large, out of range or of an old version, never do", len(list)),
-		wrong(taken, m.refuses(ctx, "contract", list))
+		First(taken, m.refuses(ctx, "contract", list))
 }
 
 func strictDecoding(ctx context.Context, d *Driver) (string, error) {
@@ -220,7 +220,7 @@ func strictDecoding(ctx context.Context, d *Driver) (string, error) {
 		{"a path that leads out", "invoice", `"body":{"number":"A1","cents":42,"file":"../../etc/passwd"}`, "/file", "format"},
 		{"a way out, escaped", "invoice", `"body":{"number":"A1","cents":42,"file":"a/%2e%2e/%2e%2e/b"}`, "/file", "format"},
 	}
-	if err := wrong(taken, m.refuses(ctx, "schema", list)); err != nil {
+	if err := First(taken, m.refuses(ctx, "schema", list)); err != nil {
 		return "", err
 	}
 	torn := []string{`{"number":"A\x1","cents":42}`, `{"number":"\ud800","cents":42}`, `{"number":"A1","number":"A2","cents":42}`,
@@ -235,7 +235,7 @@ func strictDecoding(ctx context.Context, d *Driver) (string, error) {
 	return fmt.Sprintf("%d messages with a wrong type, null, a member or path that is not meant to be, and %d with bad escapes, "+
 			"members twice or numbers that lose digits, are refused as they stand; the same without reaches its receiver",
 			len(list), len(torn)),
-		unless(waits == "[]", "what was refused waits: %s", waits)
+		Unless(waits == "[]", "what was refused waits: %s", waits)
 }
 
 // picture is a PNG of one grey dot, with a comment if there is one.
@@ -306,7 +306,7 @@ func modalities(ctx context.Context, d *Driver) (string, error) {
 	text := m.send(ctx, "reader", "checker", "scan", `"media":"text/plain","text":"Invoice A1, due in May"`)
 	return "an order in a picture's metadata, a document that is said to be a picture and one that runs something are refused " +
 			"before their receiver hears of them; a picture, sound and film wait for a person, whose yes lets one through; a text passes",
-		wrong(looked, m.takes(ctx, "checker", text), m.takes(ctx, "checker", plain))
+		First(looked, m.takes(ctx, "checker", text), m.takes(ctx, "checker", plain))
 }
 
 // unread is the request that a person is asked with before what nobody could look into is received.
@@ -317,8 +317,8 @@ func (m *mailroom) unread(ctx context.Context, sent Reply) (request string, err 
 	waits := m.waiting(ctx, "checker")
 	got := m.receive(ctx, "checker", sent.Member("message.id"))
 	request = got.Member("request")
-	return request, wrong(unless(strings.Contains(waits, `"status":"quarantined"`), "it is not quarantined: %s", waits),
-		unless(got.Member("answer") == "deny" && request != "" && got.Member("data") == "",
+	return request, First(Unless(strings.Contains(waits, `"status":"quarantined"`), "it is not quarantined: %s", waits),
+		Unless(got.Member("answer") == "deny" && request != "" && got.Member("data") == "",
 			"its receiver is answered %d %s", got.Status, got.Text))
 }
 
@@ -334,18 +334,18 @@ func attestedSteps(ctx context.Context, d *Driver) (string, error) {
 	}
 	second := pay(`{"cents":500}`)
 	before := m.receive(ctx, "payer", second.Member("message.id"))
-	sound := wrong(attestations(first, second),
-		unless(received.Member("answer") == "allow", "the first is not received: %s", received.Text),
-		unless(before.Member("answer") == "allow", "the second is not received: %s", before.Text))
+	sound := First(attestations(first, second),
+		Unless(received.Member("answer") == "allow", "the first is not received: %s", received.Text),
+		Unless(before.Member("answer") == "allow", "the second is not received: %s", before.Text))
 	late := pay(`{"cents":100}`)
 	kept := m.waiting(ctx, "payer")
 	broken := pay(`{"cents":"a secret sum"}`)
 	after := m.waiting(ctx, "payer")
 	halted := func(what string, r Reply) error {
-		return unless(r.Member("answer") == "deny" && r.Member("body") == "" &&
+		return Unless(r.Member("answer") == "deny" && r.Member("body") == "" &&
 			strings.Contains(r.Text, "step 2, of the agent checker"), "%s is answered %d %s", what, r.Status, r.Text)
 	}
-	stopped := wrong(halted("one that waited", m.receive(ctx, "payer", late.Member("message.id"))),
+	stopped := First(halted("one that waited", m.receive(ctx, "payer", late.Member("message.id"))),
 		halted("a sound one behind it", pay(`{"cents":100}`)),
 		halted("one of the step before", m.bill(ctx, `{"number":"A2","cents":500}`)))
 	named := m.blamed(ctx)
@@ -355,9 +355,9 @@ func attestedSteps(ctx context.Context, d *Driver) (string, error) {
 	}
 	return "each message carries an attestation of every step; the checker's that violates its schema never reaches the payer, " +
 			"nothing more goes through that orchestration, the log blames step 2 of the checker, and another orchestration goes on",
-		wrong(sound, unless(broken.Member("answer") == "deny" && broken.Member("violation.agent") == "checker" &&
+		First(sound, Unless(broken.Member("answer") == "deny" && broken.Member("violation.agent") == "checker" &&
 			broken.Member("violation.step") == "2" && broken.Member("violation.at") == "/cents", "the violation is answered %d %s",
-			broken.Status, broken.Text), unless(strings.Count(kept, `"id":`) == strings.Count(after, `"id":`),
+			broken.Status, broken.Text), Unless(strings.Count(kept, `"id":`) == strings.Count(after, `"id":`),
 			"what the payer is told of goes from %s to %s", kept, after), stopped, named,
 			next.takes(ctx, "checker", next.bill(ctx, `{"number":"A1","cents":500}`)))
 }
@@ -365,7 +365,7 @@ func attestedSteps(ctx context.Context, d *Driver) (string, error) {
 // attestations is a fault unless the second message carries what is attested of the first and of itself.
 func attestations(first, second Reply) error {
 	content := first.Member("message.digest")
-	return unless(second.Member("message.steps.0.agent") == "reader" && second.Member("message.steps.1.agent") == "checker" &&
+	return Unless(second.Member("message.steps.0.agent") == "reader" && second.Member("message.steps.1.agent") == "checker" &&
 		second.Member("message.steps.0.valid") == "true" && second.Member("message.steps.1.valid") == "true" &&
 		content != "" && second.Member("message.steps.0.content") == content, "the steps are attested as %s", second.Text)
 }
@@ -378,7 +378,7 @@ func (m *mailroom) blamed(ctx context.Context) error {
 			at = line
 		}
 	}
-	return wrong(unless(strings.Contains(at, `"agent":"checker"`) && strings.Contains(at, `"step":2`), "the log says %q", at),
-		unless(!strings.Contains(events, "a secret sum"), "the log repeats what was refused"),
-		unless(strings.Contains(m.Events(ctx, "ALERT"), "pipeline-halted"), "no alert was recorded"))
+	return First(Unless(strings.Contains(at, `"agent":"checker"`) && strings.Contains(at, `"step":2`), "the log says %q", at),
+		Unless(!strings.Contains(events, "a secret sum"), "the log repeats what was refused"),
+		Unless(strings.Contains(m.Events(ctx, "ALERT"), "pipeline-halted"), "no alert was recorded"))
 }

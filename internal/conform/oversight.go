@@ -71,11 +71,11 @@ func reviewTimes(ctx context.Context, d *Driver) (string, error) {
 	expired := soon(ctx, func() bool { return strings.Contains(h.Events(ctx, "APPROVAL_EXPIRED"), asked.Request) })
 	return fmt.Sprintf("a question of %s risk waits %s; people are told after four fifths of it, then it is denied, and a "+
 			"yes that comes later counts for "+
-			"nothing; one in time does", level, within), wrong(answered, unless(late, "after four fifths of the time nobody is told"),
-			unless(waiting == 1, "before its time is over %d questions wait", waiting),
-			unless(expired, "the log does not say that it expired"),
-			unless(yes.Code != 0 && after.Answer != "allow", "a late yes: exit %d, then %s", yes.Code, after.Answer),
-			unless(inTime.Answer == "allow", "after a yes in time it is answered %s", inTime.Answer))
+			"nothing; one in time does", level, within), First(answered, Unless(late, "after four fifths of the time nobody is told"),
+			Unless(waiting == 1, "before its time is over %d questions wait", waiting),
+			Unless(expired, "the log does not say that it expired"),
+			Unless(yes.Code != 0 && after.Answer != "allow", "a late yes: exit %d, then %s", yes.Code, after.Answer),
+			Unless(inTime.Answer == "allow", "after a yes in time it is answered %s", inTime.Answer))
 }
 
 // waits is how long a question waits, which has to be what its risk is given.
@@ -87,7 +87,7 @@ func (h *House) waits(ctx context.Context, request string) (within time.Duration
 	within = expires.Sub(created)
 	want := map[string]time.Duration{"low": 72 * time.Hour, "medium": 24 * time.Hour, "high": 4 * time.Hour,
 		"critical": time.Hour}[level]
-	return within, level, wrong(createdErr, expiresErr, unless(want > 0 && within == want, "a question of %q risk waits %s",
+	return within, level, First(createdErr, expiresErr, Unless(want > 0 && within == want, "a question of %q risk waits %s",
 		level, within))
 }
 
@@ -98,7 +98,7 @@ maso: {tier: 2, first_use: noted, latency: [{types: ["quick*"], within: 1m}, {ty
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agent(ctx, "planner", "--type", "quick-planner"), h.Agent(ctx, "patient", "--type",
+	if err := First(h.Agent(ctx, "planner", "--type", "quick-planner"), h.Agent(ctx, "patient", "--type",
 		"slow-planner")); err != nil {
 		return "", err
 	}
@@ -120,10 +120,10 @@ maso: {tier: 2, first_use: noted, latency: [{types: ["quick*"], within: 1m}, {ty
 	times := h.alerted(ctx, "latency")
 	return "an orchestration that may take a minute is told of two seconds after that, once, and by a server that nobody " +
 			"asks; before that, and " +
-			"of one that may take longer, nothing is said", wrong(before, later, unless(early == 0, "%d alerts came too early", early),
-			unless(told, "62 s after it began nothing is said"),
-			unless(strings.Contains(alert, run), "the alert names no orchestration: %s", alert),
-			unless(times == 1, "it is told of %d times", times))
+			"of one that may take longer, nothing is said", First(before, later, Unless(early == 0, "%d alerts came too early", early),
+			Unless(told, "62 s after it began nothing is said"),
+			Unless(strings.Contains(alert, run), "the alert names no orchestration: %s", alert),
+			Unless(times == 1, "it is told of %d times", times))
 }
 
 // classified is a home of tier 2 with two agents of a type, a staging area, and people of two teams.
@@ -146,7 +146,7 @@ limits:
 	}
 	_, ours := h.Order(ctx, "ada", "operator", "change", "ada", "--team", "platform")
 	_, theirs := h.Order(ctx, "ada", "operator", "change", "olga", "--team", "risk")
-	return h, wrong(ours, theirs)
+	return h, First(ours, theirs)
 }
 
 // refund is a call that a range can answer in advance.
@@ -195,7 +195,7 @@ func withoutHuman(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.used(ctx, Shell(stagingWrite)), h.used(ctx, refund(20, "EUR"))); err != nil {
+	if err := First(h.used(ctx, Shell(stagingWrite)), h.used(ctx, refund(20, "EUR"))); err != nil {
 		return "", err
 	}
 	before, err := h.Expect(ctx, "two", refund(20, "EUR"), "ask")
@@ -214,12 +214,12 @@ func withoutHuman(ctx context.Context, d *Driver) (string, error) {
 	other := h.Decide(ctx, "two", refund(20, "USD"))
 	return "a read, a write to staging that can be undone, and a call within bounds that two teams signed pass and ask " +
 			"nobody; one beyond the bounds " +
-			"is asked about, as all were before", wrong(read,
-			unless(before.Member("grant") == "", "a range answers before there is one"),
-			unless(staging.Answer == "allow", "a write to staging: %s by %s, %s", staging.Answer, staging.Rule, staging.Reason),
-			unless(within.Answer == "allow" && strings.HasPrefix(within.Member("grant"), "grt_"), "within the bounds: %s", within.Text),
-			unless(asked == 0, "%d questions were asked", asked),
-			unless(beyond.Verdict == "ask" && other.Verdict == "ask", "beyond the bounds: %s, %s", beyond.Verdict, other.Verdict))
+			"is asked about, as all were before", First(read,
+			Unless(before.Member("grant") == "", "a range answers before there is one"),
+			Unless(staging.Answer == "allow", "a write to staging: %s by %s, %s", staging.Answer, staging.Rule, staging.Reason),
+			Unless(within.Answer == "allow" && strings.HasPrefix(within.Member("grant"), "grt_"), "within the bounds: %s", within.Text),
+			Unless(asked == 0, "%d questions were asked", asked),
+			Unless(beyond.Verdict == "ask" && other.Verdict == "ask", "beyond the bounds: %s, %s", beyond.Verdict, other.Verdict))
 }
 
 func withHuman(ctx context.Context, d *Driver) (string, error) {
@@ -253,9 +253,9 @@ func withHuman(ctx context.Context, d *Driver) (string, error) {
 	again := h.Decide(ctx, "two", Shell("mkdir drafts"))
 	return "production, external parties, what can't be undone, a first use and the half of a cap are each asked about, " +
 			"under their own names, " +
-			"and while a first use is asked no other agent of the type goes on", wrong(
-			unless(half.Rule == "limit.team.records", "beyond half of the cap it is asked about by %s", half.Rule),
-			unless(again.Answer != "allow", "another agent of the type goes on: %s", again.Text))
+			"and while a first use is asked no other agent of the type goes on", First(
+			Unless(half.Rule == "limit.team.records", "beyond half of the cap it is asked about by %s", half.Rule),
+			Unless(again.Answer != "allow", "another agent of the type goes on: %s", again.Text))
 }
 
 func seededErrors(ctx context.Context, d *Driver) (string, error) {
@@ -283,12 +283,12 @@ func seededErrors(ctx context.Context, d *Driver) (string, error) {
 	log := h.Events(ctx, "REVIEW_PROBE")
 	return "five questions with seeded errors wait among the others and look like them; with four found of four the report " +
 			"passes, with four of five, " +
-			"which is not more than 80 %, it fails and names the one that was missed", wrong(yes,
-			unless(none.Code != 0, "nothing was seeded, and the report passes"),
-			unless(!strings.Contains(strings.ToLower(waiting), "probe"), "they can be told from others: %s", waiting),
-			unless(good.Code == 0 && strings.Contains(good.Out, `"answered":4,"found":4,"missed":0`), "four of four: exit %d %s",
+			"which is not more than 80 %, it fails and names the one that was missed", First(yes,
+			Unless(none.Code != 0, "nothing was seeded, and the report passes"),
+			Unless(!strings.Contains(strings.ToLower(waiting), "probe"), "they can be told from others: %s", waiting),
+			Unless(good.Code == 0 && strings.Contains(good.Out, `"answered":4,"found":4,"missed":0`), "four of four: exit %d %s",
 				good.Code, good.Out),
-			unless(bad.Code != 0 && strings.Contains(bad.Out, `"missed_ids":["`+ids[4][1]+`"]`), "four of five: exit %d %s", bad.Code,
+			Unless(bad.Code != 0 && strings.Contains(bad.Out, `"missed_ids":["`+ids[4][1]+`"]`), "four of five: exit %d %s", bad.Code,
 				bad.Out),
-			unless(strings.Contains(log, "REVIEW_PROBE"), "the log does not say so"))
+			Unless(strings.Contains(log, "REVIEW_PROBE"), "the log does not say so"))
 }

@@ -19,7 +19,7 @@ func notOneself(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Operator(ctx, "olga", "operator"), h.Agent(ctx, "hers", "--principal", "olga")); err != nil {
+	if err := First(h.Operator(ctx, "olga", "operator"), h.Agent(ctx, "hers", "--principal", "olga")); err != nil {
 		return "", err
 	}
 	asked, err := h.Expect(ctx, "hers", Shell("touch mine"), "ask")
@@ -30,9 +30,9 @@ func notOneself(ctx context.Context, d *Driver) (string, error) {
 	self := h.Call(ctx, "hers", "POST", "/v1/requests/"+asked.Request+"/approve", map[string]any{})
 	still := h.Decide(ctx, "hers", Shell("touch mine"))
 	_, other := h.Order(ctx, "ada", "approve", asked.Request)
-	return "neither the agent nor the person for whom it acts approves what it asked; another person does", wrong(other,
-		unless(own.Code != 0, "whoever it acts for can approve"), unless(self.Status >= 400, "the agent can answer: %d", self.Status),
-		unless(still.Answer == "deny", "it is answered %s", still.Answer))
+	return "neither the agent nor the person for whom it acts approves what it asked; another person does", First(other,
+		Unless(own.Code != 0, "whoever it acts for can approve"), Unless(self.Status >= 400, "the agent can answer: %d", self.Status),
+		Unless(still.Answer == "deny", "it is answered %s", still.Answer))
 }
 
 func approvalsExpire(ctx context.Context, d *Driver) (string, error) {
@@ -56,8 +56,8 @@ func approvalsExpire(ctx context.Context, d *Driver) (string, error) {
 	h.Pass(30 * 24 * time.Hour)
 	unused := h.Decide(ctx, "builder", Shell("touch now"))
 	return "an answer that comes after the request's time counts for nothing, a yes that is not used in time is over, and it is for one action",
-		wrong(yes, unless(late.Code != 0 && after.Answer == "deny", "a late yes: exit %d, then %s", late.Code, after.Answer),
-			unless(other.Answer == "deny" && unused.Answer == "deny", "another action is answered %s, the one that was approved long ago %s",
+		First(yes, Unless(late.Code != 0 && after.Answer == "deny", "a late yes: exit %d, then %s", late.Code, after.Answer),
+			Unless(other.Answer == "deny" && unused.Answer == "deny", "another action is answered %s, the one that was approved long ago %s",
 				other.Answer, unused.Answer))
 }
 
@@ -74,6 +74,6 @@ func evidenceShown(ctx context.Context, d *Driver) (string, error) {
 	}
 	shown := h.CLI(ctx, "", "pending", asked.Request).Out
 	return "whoever answers sees the command itself, where it acts and what it would do, with what the agent says beside it",
-		unless(strings.Contains(shown, "touch --date=tomorrow ledger.csv") && strings.Contains(shown, "/srv/project") &&
+		Unless(strings.Contains(shown, "touch --date=tomorrow ledger.csv") && strings.Contains(shown, "/srv/project") &&
 			strings.Contains(shown, "tidying up"), "shown is %s", shown)
 }

@@ -56,7 +56,7 @@ func breaker(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	h.Pass(11 * time.Minute)
-	if err := wrong(refusals(ctx, h, "slow", 1), refusals(ctx, h, "builder", 2)); err != nil {
+	if err := First(refusals(ctx, h, "slow", 1), refusals(ctx, h, "builder", 2)); err != nil {
 		return "", err
 	}
 	_, slow := h.Expect(ctx, "slow", Shell("ls"), "allow")
@@ -75,11 +75,11 @@ func breaker(ctx context.Context, d *Driver) (string, error) {
 	two := h.Decide(ctx, "builder", Shell("ls two"))
 	return fmt.Sprintf("the third block within ten minutes pauses the agent (the next action is refused, %d ms later), it never goes on by "+
 			"itself, and half-open lets one action run; two blocks, or three in a longer time, stop nobody", took.Milliseconds()),
-		wrong(slow, before, third, after, other, still, reset,
-			unless(fourth.Rule == "breaker.open" && took < 30*time.Second, "the fourth action is refused by %s after %s", fourth.Rule, took),
-			unless(strings.Contains(tripped, `"to":"open"`), "the log does not say so"),
-			unless(early.Code != 0, "it can be reset at once"),
-			unless(one.Answer == "allow" && two.Answer == "deny", "half-open answers %s, then %s", one.Answer, two.Answer))
+		First(slow, before, third, after, other, still, reset,
+			Unless(fourth.Rule == "breaker.open" && took < 30*time.Second, "the fourth action is refused by %s after %s", fourth.Rule, took),
+			Unless(strings.Contains(tripped, `"to":"open"`), "the log does not say so"),
+			Unless(early.Code != 0, "it can be reset at once"),
+			Unless(one.Answer == "allow" && two.Answer == "deny", "half-open answers %s, then %s", one.Answer, two.Answer))
 }
 
 func quality(ctx context.Context, d *Driver) (string, error) {
@@ -95,9 +95,9 @@ func quality(ctx context.Context, d *Driver) (string, error) {
 	_, fair := h.Expect(ctx, "sloppy", Shell("ls"), "allow")
 	told := h.signal(ctx, "meter", "quality", "sloppy", 40)
 	got, after := h.Expect(ctx, "sloppy", Shell("ls"), "deny")
-	return "without one error, a quality of 40 opens the breaker of whoever puts it out", wrong(before, fair, after,
-		unless(told.Status == 200, "the signal is answered %d %s", told.Status, told.Text),
-		unless(got.Rule == "breaker.open", "it is refused by %s", got.Rule))
+	return "without one error, a quality of 40 opens the breaker of whoever puts it out", First(before, fair, after,
+		Unless(told.Status == 200, "the signal is answered %d %s", told.Status, told.Text),
+		Unless(got.Rule == "breaker.open", "it is refused by %s", got.Rule))
 }
 
 func scopesOfPhases(ctx context.Context, d *Driver) (string, error) {
@@ -105,7 +105,7 @@ func scopesOfPhases(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agent(ctx, "one", "--type", "clerk"), h.Agent(ctx, "two", "--type", "clerk")); err != nil {
+	if err := First(h.Agent(ctx, "one", "--type", "clerk"), h.Agent(ctx, "two", "--type", "clerk")); err != nil {
 		return "", err
 	}
 	set := func(on, phase string) error {
@@ -116,12 +116,12 @@ func scopesOfPhases(ctx context.Context, d *Driver) (string, error) {
 		_, err := h.Expect(ctx, agent, Shell(command), verdict)
 		return err
 	}
-	return "a phase on an agent, a type and the system binds whom it is over and nobody else, and the strictest over one rules", wrong(
+	return "a phase on an agent, a type and the system binds whom it is over and nobody else, and the strictest over one rules", First(
 		set("agent:one", "A"), expect("one", "ls", "deny"), expect("two", "ls", "allow"), expect("two", "touch a", "allow"),
 		set("type:clerk", "A"), expect("two", "ls", "allow"), expect("two", "touch a", "ask"), expect("alone", "touch a", "allow"),
 		expect("one", "ls", "deny"),
 		set("system", "A"), expect("alone", "ls", "allow"), expect("alone", "touch a", "ask"),
-		set("type:clerk", "E"), unless(h.Decide(ctx, "two", Shell("ls")).Answer != "allow", "a type in emergency goes on"),
+		set("type:clerk", "E"), Unless(h.Decide(ctx, "two", Shell("ls")).Answer != "allow", "a type in emergency goes on"),
 		expect("alone", "ls", "allow"))
 }
 
@@ -130,7 +130,7 @@ func upAndDown(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Operator(ctx, "olga", "operator"), h.Operator(ctx, "bob", "admin"), h.Agent(ctx, "meter", "--observer")); err != nil {
+	if err := First(h.Operator(ctx, "olga", "operator"), h.Operator(ctx, "bob", "admin"), h.Agent(ctx, "meter", "--observer")); err != nil {
 		return "", err
 	}
 	h.signal(ctx, "meter", "drift", "builder", 70)
@@ -140,13 +140,13 @@ func upAndDown(ctx context.Context, d *Driver) (string, error) {
 	_, stays := h.Expect(ctx, "builder", Shell("ls"), "deny")
 	refused := func(operator, on, phase, says string, flags ...string) error {
 		said := h.CLI(ctx, "", append([]string{"phase", "set", on, phase, "--reason", "all is well", "--key", h.keys[operator]}, flags...)...)
-		return unless(said.Code != 0 && strings.Contains(said.Err, says), "%s to %s by %s: exit %d %s", on, phase, operator, said.Code, said.Err)
+		return Unless(said.Code != 0 && strings.Contains(said.Err, says), "%s to %s by %s: exit %d %s", on, phase, operator, said.Code, said.Err)
 	}
 	ordered := func(operator string, args ...string) error {
 		_, err := h.Order(ctx, operator, append(args, "--reason", "all is well")...)
 		return err
 	}
-	return "a machine isolates and never lets go; P to E goes at once, E to P not, and each refusal names the role that may", wrong(
+	return "a machine isolates and never lets go; P to E goes at once, E to P not, and each refusal names the role that may", First(
 		machine, stays,
 		refused("olga", "agent:builder", "P", "admin or superadmin", "--proof", "INC-1"),
 		refused("bob", "agent:builder", "P", "--proof"),
@@ -173,7 +173,7 @@ func alternate(ctx context.Context, d *Driver) (string, error) {
 		_, err := h.Expect(ctx, agent, Shell(command), verdict)
 		return err
 	}
-	err = wrong(expect("builder", "ls", "deny"), expect("backup", "ls", "allow"), expect("backup", "touch a", "ask"))
+	err = First(expect("builder", "ls", "deny"), expect("backup", "ls", "allow"), expect("backup", "touch a", "ask"))
 	if err != nil {
 		return "", fmt.Errorf("in alternate: %w", err)
 	}
@@ -188,9 +188,9 @@ func alternate(ctx context.Context, d *Driver) (string, error) {
 	approved := h.Decide(ctx, "backup", Shell("ls"))
 	mail := h.Decide(ctx, "backup", Tool("send_message", map[string]any{"agent": "other", "text": "go on"}))
 	return "in alternate the offender does nothing, others read and are asked about changes; in contingency one agent goes on, each of its " +
-			"actions after a yes, and all others are denied", wrong(yes, expect("other", "ls", "deny"),
-			unless(approved.Answer == "allow", "after a yes it is answered %s: %s", approved.Answer, approved.Reason),
-			unless(mail.Verdict == "deny", "it may address another agent: %s", mail.Verdict))
+			"actions after a yes, and all others are denied", First(yes, expect("other", "ls", "deny"),
+			Unless(approved.Answer == "allow", "after a yes it is answered %s: %s", approved.Answer, approved.Reason),
+			Unless(mail.Verdict == "deny", "it may address another agent: %s", mail.Verdict))
 }
 
 func emergency(ctx context.Context, d *Driver) (string, error) {
@@ -212,10 +212,10 @@ func emergency(ctx context.Context, d *Driver) (string, error) {
 	}
 	later := h.Decide(ctx, "builder", Shell("ls"))
 	return "in emergency tokens are refused (401), hooks are denied, a request of before can't be approved, and thirty days and a restart " +
-			"later it is the same", wrong(
-			unless(refused.Status == 401, "a token is answered %d", refused.Status), unless(hook == "deny", "a hook is answered %s", hook),
-			unless(yes.Code != 0 || h.Decide(ctx, "builder", Shell("git push --force origin main")).Answer != "allow", "what was asked before passes"),
-			unless(later.Status == 401, "after thirty days a token is answered %d", later.Status))
+			"later it is the same", First(
+			Unless(refused.Status == 401, "a token is answered %d", refused.Status), Unless(hook == "deny", "a hook is answered %s", hook),
+			Unless(yes.Code != 0 || h.Decide(ctx, "builder", Shell("git push --force origin main")).Answer != "allow", "what was asked before passes"),
+			Unless(later.Status == 401, "after thirty days a token is answered %d", later.Status))
 }
 
 func unresolved(ctx context.Context, d *Driver) (string, error) {
@@ -234,9 +234,9 @@ func unresolved(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	after := h.CLI(ctx, "", "phase", "show", "--json").Out
-	return "after 47 hours it is alternate still, two hours and a restart later contingency", wrong(
-		unless(strings.Contains(before, `"name":"agent:builder","phase":"A"`), "after 47 hours: %s", before),
-		unless(strings.Contains(after, `"name":"agent:builder","phase":"C"`), "after 49 hours: %s", after))
+	return "after 47 hours it is alternate still, two hours and a restart later contingency", First(
+		Unless(strings.Contains(before, `"name":"agent:builder","phase":"A"`), "after 47 hours: %s", before),
+		Unless(strings.Contains(after, `"name":"agent:builder","phase":"C"`), "after 49 hours: %s", after))
 }
 
 func phaseEvents(ctx context.Context, d *Driver) (string, error) {
@@ -258,9 +258,9 @@ func phaseEvents(ctx context.Context, d *Driver) (string, error) {
 			complete++
 		}
 	}
-	return fmt.Sprintf("%d changes, each an event with authoriser, trigger and the digest of what stood before", lines), wrong(
-		unless(lines >= 3 && complete == lines, "%d of %d changes are complete: %s", complete, lines, events),
-		unless(strings.Contains(events, `"authoriser":"ada"`) && strings.Contains(events, `"authoriser":"interlock"`), "by whom: %s", events))
+	return fmt.Sprintf("%d changes, each an event with authoriser, trigger and the digest of what stood before", lines), First(
+		Unless(lines >= 3 && complete == lines, "%d of %d changes are complete: %s", complete, lines, events),
+		Unless(strings.Contains(events, `"authoriser":"ada"`) && strings.Contains(events, `"authoriser":"interlock"`), "by whom: %s", events))
 }
 
 func phaseRace(ctx context.Context, d *Driver) (string, error) {
@@ -305,8 +305,8 @@ func phaseRace(ctx context.Context, d *Driver) (string, error) {
 	}
 	return fmt.Sprintf("%d writes of 8 agents were let through before entry %s, with which the phase changed, and none after it",
 			len(allowed), changed),
-		wrong(setErr, unless(changed != "" && len(allowed) > 0, "the race did not happen: %d writes, entry %q", len(allowed), changed),
-			unless(late == 0, "%d writes were let through after the phase had changed", late))
+		First(setErr, Unless(changed != "" && len(allowed) > 0, "the race did not happen: %d writes, entry %q", len(allowed), changed),
+			Unless(late == 0, "%d writes were let through after the phase had changed", late))
 }
 
 func selfHeal(ctx context.Context, d *Driver) (string, error) {
@@ -344,5 +344,5 @@ func selfHeal(ctx context.Context, d *Driver) (string, error) {
 		h.Pass(time.Hour)
 	}
 	return "within 24 hours the agent goes to A three times, and the fourth time to C",
-		unless(strings.Join(went, "") == "AAAC", "it went to %s", strings.Join(went, ", "))
+		Unless(strings.Join(went, "") == "AAAC", "it went to %s", strings.Join(went, ", "))
 }

@@ -39,7 +39,7 @@ func claimsDesk(ctx context.Context, d *Driver) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h, wrong(h.Agent(ctx, "planner", "--type", "planner", "--principal", "dana"), h.Agent(ctx, "clerk", "--type", "clerk",
+	return h, First(h.Agent(ctx, "planner", "--type", "planner", "--principal", "dana"), h.Agent(ctx, "clerk", "--type", "clerk",
 		"--principal", "dana"))
 }
 
@@ -47,7 +47,7 @@ func claimsDesk(ctx context.Context, d *Driver) (*House, error) {
 func (h *House) decidedBy(ctx context.Context, agent string, a Action, answer, rule string) error {
 	got := h.Decide(ctx, agent, a)
 	text, err := json.Marshal(a)
-	return wrong(err, unless(got.Answer == answer && (rule == "" || got.Rule == rule),
+	return First(err, Unless(got.Answer == answer && (rule == "" || got.Rule == rule),
 		"%s, asked for by %s, is answered %s by %s (%s, status %d), not %s by %s", text, agent, got.Answer,
 		got.Rule, got.Reason, got.Status, answer, rule))
 }
@@ -64,7 +64,7 @@ func reversals(ctx context.Context, d *Driver) (string, error) {
 	allowed := func(agent string, a Action) error { return h.decidedBy(ctx, agent, a, "allow", "") }
 	refused := func(agent, rule string, a Action) error { return h.decidedBy(ctx, agent, a, "deny", rule) }
 	// A person's word reverses a decision, the same evidence does not.
-	if err := wrong(allowed("clerk", claim(1, "pay", "a")), allowed("planner", claim(1, "pay", "a")),
+	if err := First(allowed("clerk", claim(1, "pay", "a")), allowed("planner", claim(1, "pay", "a")),
 		allowed("clerk", claim(2, "refuse", "a"))); err != nil {
 		return "", fmt.Errorf("what reverses nothing: %w", err)
 	}
@@ -76,12 +76,12 @@ func reversals(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	// Other evidence does, twice, and then it is locked: for everybody, whatever they bring.
-	if err := wrong(allowed("planner", claim(1, "refuse", "a")), allowed("clerk", claim(3, "pay", "a")),
+	if err := First(allowed("planner", claim(1, "refuse", "a")), allowed("clerk", claim(3, "pay", "a")),
 		allowed("planner", claim(3, "refuse", "b")),
 		allowed("clerk", claim(3, "pay", "c"))); err != nil {
 		return "", fmt.Errorf("a yes, or other evidence: %w", err)
 	}
-	locked := wrong(refused("planner", "commit.oscillation", claim(3, "refuse", "d")),
+	locked := First(refused("planner", "commit.oscillation", claim(3, "refuse", "d")),
 		refused("planner", "commit.locked", claim(3, "refuse", "e")),
 		refused("clerk", "commit.locked", claim(3, "refuse", "e")), allowed("clerk", claim(3, "pay", "c")),
 		allowed("clerk", claim(2, "refuse", "a")))
@@ -89,14 +89,14 @@ func reversals(ctx context.Context, d *Driver) (string, error) {
 	name := regexp.MustCompile(`cmt_[0-9a-f]{24}`).FindString(list)
 	alerts, byAgent := h.Events(ctx, "ALERT"), h.Decide(ctx, "clerk", Shell("interlock commitments unlock "+name))
 	if _, err := h.Order(ctx, "ada", "commitments", "unlock", name, "--reason", "looked at the claim"); err != nil {
-		return "", wrong(locked, err)
+		return "", First(locked, err)
 	}
 	return "another choice from the same evidence takes a person, from other evidence it passes; the third reversal is " +
-			"refused, and the decision stands for every agent until a person unlocks it", wrong(locked,
+			"refused, and the decision stands for every agent until a person unlocks it", First(locked,
 			allowed("planner", claim(3, "refuse", "e")),
-			unless(strings.Count(list, "cmt_") == 1, "locked are: %s", list),
-			unless(strings.Contains(alerts, "went to and fro"), "nobody was told: %s", alerts),
-			unless(byAgent.Answer == "deny", "an agent may unlock it: %s", byAgent.Answer))
+			Unless(strings.Count(list, "cmt_") == 1, "locked are: %s", list),
+			Unless(strings.Contains(alerts, "went to and fro"), "nobody was told: %s", alerts),
+			Unless(byAgent.Answer == "deny", "an agent may unlock it: %s", byAgent.Answer))
 }
 
 func resolved(ctx context.Context, d *Driver) (string, error) {
@@ -132,8 +132,8 @@ func resolved(ctx context.Context, d *Driver) (string, error) {
 		told = one
 	}
 	return fmt.Sprintf("after %d turns both are told the same each time (%s), and what the resolver then decides holds for both",
-			taken, told), wrong(
-			unless(taken == 4 && len(said) == 1 && strings.HasPrefix(told, "429 ") && strings.Contains(told, "the planner decides"),
+			taken, told), First(
+			Unless(taken == 4 && len(said) == 1 && strings.HasPrefix(told, "429 ") && strings.Contains(told, "the planner decides"),
 				"%d turns were taken, then the answers are %v", taken, said),
 			h.decidedBy(ctx, "planner", route("fraud", root), "allow", ""),
 			h.decidedBy(ctx, "clerk", route("pay desk", given), "deny", "commit.kept"),
@@ -179,15 +179,15 @@ dry_runs: [{tool: "*wipe", set: {what: staging}}]
 	}
 	done := wipe("production")
 	return "a first call that destroys reaches its server neither by itself nor by a yes until it was tried in the form " +
-			"that the rules name and a person has said yes to what came of it", wrong(
-			unless(strings.Contains(look, "done read_page"), "what is harmless does not pass: %s", look),
-			unless(request != "", "a first call is answered %s", asked),
-			unless(blind.Code != 0 && strings.Contains(blind.Err, "dry run"), "a yes without a dry run is taken: exit %d %s%s",
+			"that the rules name and a person has said yes to what came of it", First(
+			Unless(strings.Contains(look, "done read_page"), "what is harmless does not pass: %s", look),
+			Unless(request != "", "a first call is answered %s", asked),
+			Unless(blind.Code != 0 && strings.Contains(blind.Err, "dry run"), "a yes without a dry run is taken: exit %d %s%s",
 				blind.Code, blind.Out, blind.Err),
-			unless(before == 0, "it reached its server %d times before it was tried", before),
-			unless(tried == 1 && waits == 1, "its form reached the server %d times; before a yes %d calls had", tried, waits),
-			unless(strings.Contains(h.Events(ctx, "DRY_RUN"), "DRY_RUN"), "no dry run was recorded"),
-			unless(strings.Contains(done, "done wipe") && t.reached("wipe") == 2, "seen and answered, it is answered %s", done))
+			Unless(before == 0, "it reached its server %d times before it was tried", before),
+			Unless(tried == 1 && waits == 1, "its form reached the server %d times; before a yes %d calls had", tried, waits),
+			Unless(strings.Contains(h.Events(ctx, "DRY_RUN"), "DRY_RUN"), "no dry run was recorded"),
+			Unless(strings.Contains(done, "done wipe") && t.reached("wipe") == 2, "seen and answered, it is answered %s", done))
 }
 
 func requiredCalls(ctx context.Context, d *Driver) (string, error) {
@@ -198,7 +198,7 @@ types:
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agent(ctx, "clerk", "--type", "clerk", "--principal", "dana"), workFile(h, "notes.txt")); err != nil {
+	if err := First(h.Agent(ctx, "clerk", "--type", "clerk", "--principal", "dana"), workFile(h, "notes.txt")); err != nil {
 		return "", err
 	}
 	if report := h.CLI(ctx, "", "exec", "--", "true"); report.Code == 1 {
@@ -222,19 +222,19 @@ types:
 		if err != nil {
 			return "", err
 		}
-		arranged := unless(do(run), "%s: this could not be arranged", task)
+		arranged := Unless(do(run), "%s: this could not be arranged", task)
 		ended := h.end(ctx, "clerk", run, map[string]any{"status": "completed", "result": map[string]any{"lines": 1}})
 		status[task] = ended.Member("status")
-		fault = wrong(fault, arranged, unless(status[task] == "completed" || ended.Member("missing") == `["wc *"]`, "%s: %s",
+		fault = First(fault, arranged, Unless(status[task] == "completed" || ended.Member("missing") == `["wc *"]`, "%s: %s",
 			task, ended.Text))
 	}
 	for _, task := range []string{"dropped", "failed", "only told of"} {
-		fault = wrong(fault, unless(status[task] == "incomplete", "a required call that was %s ends its run as %s", task,
+		fault = First(fault, Unless(status[task] == "incomplete", "a required call that was %s ends its run as %s", task,
 			status[task]))
 	}
 	return "a run whose required call was dropped, failed or only told of ends as incomplete, though its agent says " +
-			"completed; carried out, it completes", wrong(fault,
-			unless(status["carried out"] == "completed", "carried out, it ends as %q", status["carried out"]))
+			"completed; carried out, it completes", First(fault,
+			Unless(status["carried out"] == "completed", "carried out, it ends as %q", status["carried out"]))
 }
 
 // workFile makes a file of one line in the workspace.
@@ -293,15 +293,15 @@ types:
 	return "of five steps the third is named before the first, with what makes it good, and nothing is changed before a " +
 			"person has said yes; then the steps go in their order, and the third is asked about once more; a plan that can't be " +
 			"made good is refused",
-		wrong(missing, before,
-			unless(harmless.Member("status") == "accepted" && harmless.Member("request") == "", "a harmless plan is answered %s",
+		First(missing, before,
+			Unless(harmless.Member("status") == "accepted" && harmless.Member("request") == "", "a harmless plan is answered %s",
 				harmless.Text),
-			unless(bare.Member("status") == "refused" && bare.Member("uncompensated") == "[2]",
+			Unless(bare.Member("status") == "refused" && bare.Member("uncompensated") == "[2]",
 				"one that can't be made good is answered %s", bare.Text),
-			unless(plan.Member("status") == "waiting" && plan.Member("first_irreversible") == "3", "the plan is answered %s", plan.Text),
-			unless(strings.Contains(shown, "step 3: can't be undone") && strings.Contains(shown, "origin old:main"),
+			Unless(plan.Member("status") == "waiting" && plan.Member("first_irreversible") == "3", "the plan is answered %s", plan.Text),
+			Unless(strings.Contains(shown, "step 3: can't be undone") && strings.Contains(shown, "origin old:main"),
 				"a person is shown %s", shown),
-			unless(accepted.Member("status") == "accepted" && accepted.Member("accepted_by") == "ada", "after a yes it is %s",
+			Unless(accepted.Member("status") == "accepted" && accepted.Member("accepted_by") == "ada", "after a yes it is %s",
 				accepted.Text),
 			does("ls", "allow", ""), does("touch b", "deny", "plan.deviation"), does("touch a", "allow", ""), does(push, "deny", ""),
 			does("touch b", "deny", "plan.deviation"))

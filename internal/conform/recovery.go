@@ -77,7 +77,7 @@ func backups(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agent(ctx, "prober", "--observer"), h.beats(ctx, "payer", "second", "helper")); err != nil {
+	if err := First(h.Agent(ctx, "prober", "--observer"), h.beats(ctx, "payer", "second", "helper")); err != nil {
 		return "", err
 	}
 	paying, err := h.gives(ctx, root, "helper", "payer")
@@ -86,7 +86,7 @@ func backups(ctx context.Context, d *Driver) (string, error) {
 	}
 	works := h.decidedBy(ctx, "payer", Shell("touch a").In(paying), "allow", "")
 	h.Pass(61 * time.Second) // of these three only the backup is still there
-	if err := wrong(works, h.beat(ctx, "second")); err != nil {
+	if err := First(works, h.beat(ctx, "second")); err != nil {
 		return "", err
 	}
 	told := h.Call(ctx, "planner", "POST", "/v1/runs", map[string]any{"parent": root, "agent": "payer"})
@@ -98,22 +98,22 @@ func backups(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reads := wrong(beat, h.decidedBy(ctx, "second", Shell("ls /srv").In(instead), "allow", ""),
+	reads := First(beat, h.decidedBy(ctx, "second", Shell("ls /srv").In(instead), "allow", ""),
 		h.decidedBy(ctx, "second", Shell("touch a").In(instead), "deny", "phase.backup"))
 	h.Pass(15 * time.Minute)
 	_, asked := h.Expect(ctx, "second", Shell("touch a").In(instead), "ask")
 	ended := h.end(ctx, "planner", root, map[string]any{"status": "completed"})
 	halted := h.halts(ctx)
 	return "a silent critical agent is isolated and its backup stands in, which reads and is later asked; the run " +
-			"completes without one that is not critical; without a backup all of the run halts and other work goes on", wrong(
+			"completes without one that is not critical; without a backup all of the run halts and other work goes on", First(
 			gone, reads, asked, halted,
-			unless(strings.Contains(lost, `"agent":"payer","backup":"second"`) && strings.Contains(lost, `"did":"backup"`) &&
+			Unless(strings.Contains(lost, `"agent":"payer","backup":"second"`) && strings.Contains(lost, `"did":"backup"`) &&
 				strings.Contains(lost, `"agent":"helper"`) && strings.Contains(lost, `"did":"degraded"`), "the log says of losses: %s",
 				lost),
-			unless(health.Status == 200, "an observer is answered %d %s", health.Status, health.Text),
-			unless(told.Status == 503 && strings.Contains(told.Text, "give the work to second"),
+			Unless(health.Status == 200, "an observer is answered %d %s", health.Status, health.Text),
+			Unless(told.Status == 503 && strings.Contains(told.Text, "give the work to second"),
 				"whoever gives it work is told %d %s", told.Status, told.Text),
-			unless(ended.Status == 200 && ended.Member("status") == "completed", "the run ends as %d %s", ended.Status, ended.Text))
+			Unless(ended.Status == 200 && ended.Member("status") == "completed", "the run ends as %d %s", ended.Status, ended.Text))
 }
 
 // halts is a fault unless all of a run stands still once a critical agent is lost for which nobody stands in, and others go on.
@@ -136,7 +136,7 @@ func (h *House) halts(ctx context.Context) error {
 	before := h.decidedBy(ctx, "helper", Shell("ls /srv").In(beside), "allow", "")
 	h.Pass(2 * time.Minute)
 	told := h.Call(ctx, "planner", "POST", "/v1/runs", map[string]any{"parent": root, "agent": "sole"})
-	return wrong(before, unless(told.Status == 503, "whoever gives it work is told %d %s", told.Status, told.Text),
+	return First(before, Unless(told.Status == 503, "whoever gives it work is told %d %s", told.Status, told.Text),
 		h.decidedBy(ctx, "helper", Shell("ls /srv").In(beside), "deny", "phase.suspended"),
 		h.decidedBy(ctx, "planner", Shell("ls /srv").In(root), "deny", "phase.suspended"),
 		h.decidedBy(ctx, "planner", Shell("ls /srv").In(other), "allow", ""))
@@ -156,7 +156,7 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agents(ctx, "clerk"), h.Agent(ctx, "meter", "--observer")); err != nil {
+	if err := First(h.Agents(ctx, "clerk"), h.Agent(ctx, "meter", "--observer")); err != nil {
 		return "", err
 	}
 	run, err := h.begin(ctx, "clerk", map[string]any{"task": "settle"})
@@ -173,7 +173,7 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 		told := h.Control(ctx, "meter", "POST", "/v1/signals", map[string]any{"kind": "context", "agent": "clerk", "run": run,
 			"value":  percent,
 			"reason": "drill"})
-		return unless(told.Status == 200, "a context of %d is answered %d %s", percent, told.Status, told.Text)
+		return Unless(told.Status == 200, "a context of %d is answered %d %s", percent, told.Status, told.Text)
 	}
 	prose := constrained()
 	prose["summary"] = "so far all went well"
@@ -181,11 +181,11 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 	changed["constraints"].([]any)[0] = map[string]any{"kind": "must", "text": "pay by date"}
 	fewer["constraints"] = fewer["constraints"].([]any)[:2]
 	first, refused := keep(constrained("those of 2019 are left out")), []Reply{keep(prose), keep(changed), keep(fewer)}
-	filled := wrong(full(76), does("touch a", "allow", ""), full(80), does("ls /srv", "allow", ""),
+	filled := First(full(76), does("touch a", "allow", ""), full(80), does("ls /srv", "allow", ""),
 		does("touch a", "deny", "context.checkpoint"))
 	alerts := h.Events(ctx, "ALERT")
 	second := keep(constrained("those of 2019 are left out", "none twice"))
-	goesOn := wrong(does("touch a", "allow", ""), full(10))
+	goesOn := First(does("touch a", "allow", ""), full(10))
 	h.Down() // a new context, and a new server as well
 	if err := h.Up(ctx); err != nil {
 		return "", err
@@ -193,13 +193,13 @@ func rotation(ctx context.Context, d *Driver) (string, error) {
 	got := h.Call(ctx, "clerk", "GET", path, nil)
 	return "at 75 per cent people are told, at 80 changes wait for a checkpoint and go on after it; goal, decisions, " +
 			"pending and the prompt's digest come back, constraints byte for byte, and prose or other constraints are refused",
-		wrong(filled, goesOn, does("touch b", "allow", ""),
-			unless(first.Status == 200 && second.Status == 200, "a checkpoint is answered %d %s, then %d %s", first.Status,
+		First(filled, goesOn, does("touch b", "allow", ""),
+			Unless(first.Status == 200 && second.Status == 200, "a checkpoint is answered %d %s, then %d %s", first.Status,
 				first.Text, second.Status, second.Text),
-			unless(refused[0].Status == 400, "prose is answered %d", refused[0].Status),
-			unless(refused[1].Status == 409 && refused[2].Status == 409, "other constraints are answered %d, fewer %d",
+			Unless(refused[0].Status == 400, "prose is answered %d", refused[0].Status),
+			Unless(refused[1].Status == 409 && refused[2].Status == 409, "other constraints are answered %d, fewer %d",
 				refused[1].Status, refused[2].Status),
-			unless(strings.Contains(alerts, "context-rotate"), "nobody was told to rotate it: %s", alerts), cameBack(got))
+			Unless(strings.Contains(alerts, "context-rotate"), "nobody was told to rotate it: %s", alerts), cameBack(got))
 }
 
 // cameBack is a fault unless what is read is the second checkpoint.
@@ -234,22 +234,22 @@ func healed(ctx context.Context, d *Driver) (string, error) {
 		err := h.beats(ctx, "payer", "second")
 		h.signal(ctx, "watcher", "anomaly", "payer", 0)
 		told := h.signal(ctx, "watcher", "anomaly", "payer", 70)
-		return wrong(err, unless(told.Status == 200, "an anomaly is answered %d %s", told.Status, told.Text))
+		return First(err, Unless(told.Status == 200, "an anomaly is answered %d %s", told.Status, told.Text))
 	}
-	first := wrong(does("payer", "touch a", "allow", ""), anomaly(), does("payer", "ls /srv", "deny", "phase.isolated"),
+	first := First(does("payer", "touch a", "allow", ""), anomaly(), does("payer", "ls /srv", "deny", "phase.isolated"),
 		does("second", "ls /srv", "allow", ""), does("second", "touch a", "deny", "phase.backup"),
 		does("helper", "touch a", "deny", "phase.change"))
 	lost := h.Events(ctx, "AGENT_LOST")
 	h.Pass(15 * time.Minute)
-	writes := wrong(does("second", "touch a", "allow", ""), does("helper", "touch a", "deny", "phase.change"),
+	writes := First(does("second", "touch a", "allow", ""), does("helper", "touch a", "deny", "phase.change"),
 		does("payer", "ls /srv", "deny", ""))
 	h.Pass(15*time.Minute + time.Second)
-	if err := wrong(first, writes, does("helper", "touch a", "allow", ""), does("payer", "touch a", "allow", "")); err != nil {
+	if err := First(first, writes, does("helper", "touch a", "allow", ""), does("payer", "touch a", "allow", "")); err != nil {
 		return "", err
 	}
 	events := h.Events(ctx, "PHASE_CHANGED")
 	for n := 2; n <= 4; n++ {
-		if err := wrong(anomaly(), does("second", "ls /srv", "allow", "")); err != nil {
+		if err := First(anomaly(), does("second", "ls /srv", "allow", "")); err != nil {
 			return "", fmt.Errorf("the %d. time: %w", n, err)
 		}
 		h.Pass(time.Hour)
@@ -259,9 +259,9 @@ func healed(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	return "an anomaly isolates its agent, the backup reads, then writes, and half an hour later all is in primary by " +
-			"nobody's word; three times a day it does, the fourth time is contingency", wrong(
-			unless(strings.Contains(lost, `"agent":"payer","backup":"second"`), "the log says of losses: %s", lost),
-			unless(strings.Contains(events, `"authoriser":"interlock","from":"A","hold":"agent:payer"`) && strings.Contains(events,
+			"nobody's word; three times a day it does, the fourth time is contingency", First(
+			Unless(strings.Contains(lost, `"agent":"payer","backup":"second"`), "the log says of losses: %s", lost),
+			Unless(strings.Contains(events, `"authoriser":"interlock","from":"A","hold":"agent:payer"`) && strings.Contains(events,
 				`"trigger":"healed"`),
 				"the log says of phases: %s", events))
 }
@@ -276,7 +276,7 @@ types:
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agent(ctx, "clerk", "--type", "clerk", "--principal", "dana"), h.Agent(ctx, "free", "--type", "free",
+	if err := First(h.Agent(ctx, "clerk", "--type", "clerk", "--principal", "dana"), h.Agent(ctx, "free", "--type", "free",
 		"--principal", "dana")); err != nil {
 		return "", err
 	}
@@ -306,15 +306,15 @@ types:
 	h.Pass(time.Hour)
 	return "when its time is over a run is paused, also by a server that begins later, what it was at is kept, what it had " +
 			"asked is withdrawn and people are told; one of them gives it more, which is bounded; at tier 3 no run is without an end",
-		wrong(waits, before, away, more, goesOn, other,
-			unless(kept.Status == 200, "a checkpoint is answered %d %s", kept.Status, kept.Text),
-			unless(after.Answer == "deny" && strings.Contains(after.Text, "the time of this run is over"),
+		First(waits, before, away, more, goesOn, other,
+			Unless(kept.Status == 200, "a checkpoint is answered %d %s", kept.Status, kept.Text),
+			Unless(after.Answer == "deny" && strings.Contains(after.Text, "the time of this run is over"),
 				"after its time it is answered %s: %s",
 				after.Answer, after.Reason),
-			unless(strings.Contains(paused, run) && strings.Contains(paused, `"accountable_human":"ada"`) && strings.Contains(paused,
+			Unless(strings.Contains(paused, run) && strings.Contains(paused, `"accountable_human":"ada"`) && strings.Contains(paused,
 				"sha256:"),
 				"the log says of it: %s", paused),
-			unless(strings.Contains(alerts, run), "nobody was told: %s", alerts),
-			unless(yes.Code != 0, "what it had asked can be approved"), unless(long.Code != 0, "it is given more than its type lets"),
+			Unless(strings.Contains(alerts, run), "nobody was told: %s", alerts),
+			Unless(yes.Code != 0, "what it had asked can be approved"), Unless(long.Code != 0, "it is given more than its type lets"),
 			does("clerk", run, "deny"), does("free", without, "deny"))
 }

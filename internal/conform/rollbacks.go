@@ -66,7 +66,7 @@ resolutions:
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agents(ctx, "scout", "clerk", "mailer", "bystander"), h.Operator(ctx, "olga", "operator")); err != nil {
+	if err := First(h.Agents(ctx, "scout", "clerk", "mailer", "bystander"), h.Operator(ctx, "olga", "operator")); err != nil {
 		return "", err
 	}
 	events, err := h.carryOut(ctx, deskJobs)
@@ -95,12 +95,12 @@ resolutions:
 	log := h.Events(ctx, "ROLLBACK_ENDED")
 	return "of a bad fact that went from one agent to a second and a third, all five actions are found from the log, the " +
 			"last one first, and nobody else's; the three are isolated, what can be put back is, the payment is compensated, and what " +
-			"stays is named", wrong(told, apart,
-			unless(unordered.Code != 0, "an operator who is no admin orders it"),
-			unless(len(stopped) == 3, "only %q are isolated", stopped),
-			unless(strings.Contains(ended, "has ended") && strings.Contains(ended, "mailer: message customer@example.com") &&
+			"stays is named", First(told, apart,
+			Unless(unordered.Code != 0, "an operator who is no admin orders it"),
+			Unless(len(stopped) == 3, "only %q are isolated", stopped),
+			Unless(strings.Contains(ended, "has ended") && strings.Contains(ended, "mailer: message customer@example.com") &&
 				strings.Contains(ended, "clerk: the printed report"), "at its end it says: %s", ended),
-			unless(strings.Contains(log, "customer@example.com") && strings.Contains(log, "the printed report"),
+			Unless(strings.Contains(log, "customer@example.com") && strings.Contains(log, "the printed report"),
 				"the log does not say what stays: %s", log))
 }
 
@@ -119,7 +119,7 @@ func planned(plan string) error {
 		}
 		at += n + len(part)
 	}
-	return unless(!strings.Contains(plan, "bystander"), "the plan has what others did: %s", plan)
+	return Unless(!strings.Contains(plan, "bystander"), "the plan has what others did: %s", plan)
 }
 
 // stepsTold tells how each step of a rollback went, one of them badly, and returns what the last one is answered.

@@ -54,12 +54,12 @@ func runChecks() []Check {
 // begin registers a run and returns its id.
 func (h *House) begin(ctx context.Context, agent string, run map[string]any) (id string, err error) {
 	reply := h.Call(ctx, agent, "POST", "/v1/runs", run)
-	return reply.Member("id"), unless(reply.Status == 200, "%s can't register a run: %d %s", agent, reply.Status, reply.Text)
+	return reply.Member("id"), Unless(reply.Status == 200, "%s can't register a run: %d %s", agent, reply.Status, reply.Text)
 }
 
 func (h *House) beat(ctx context.Context, agent string) error {
 	reply := h.Call(ctx, agent, "POST", "/v1/heartbeat", map[string]any{})
-	return unless(reply.Status == 200, "a heartbeat is refused: %d %s", reply.Status, reply.Text)
+	return Unless(reply.Status == 200, "a heartbeat is refused: %d %s", reply.Status, reply.Text)
 }
 
 func (h *House) end(ctx context.Context, agent, run string, how map[string]any) Reply {
@@ -93,9 +93,9 @@ func turnCap(ctx context.Context, d *Driver) (string, error) {
 		taken++
 	}
 	return fmt.Sprintf("two agents that talk in a circle stop after %d turns, and are told who decides: %s", taken, last.Member("error.message")),
-		wrong(unless(taken == 10 && last.Status == 429, "%d turns were taken, then %d %s", taken, last.Status, last.Text),
-			unless(strings.Contains(last.Text, "the planner"), "nobody is named who decides: %s", last.Text),
-			unless(strings.Contains(h.Events(ctx, "ALERT"), "turn"), "no alert was recorded"))
+		First(Unless(taken == 10 && last.Status == 429, "%d turns were taken, then %d %s", taken, last.Status, last.Text),
+			Unless(strings.Contains(last.Text, "the planner"), "nobody is named who decides: %s", last.Text),
+			Unless(strings.Contains(h.Events(ctx, "ALERT"), "turn"), "no alert was recorded"))
 }
 
 func spawnCap(ctx context.Context, d *Driver) (string, error) {
@@ -126,9 +126,9 @@ func spawnCap(ctx context.Context, d *Driver) (string, error) {
 			refused++
 		}
 	}
-	return fmt.Sprintf("of %d registered at once %d are made and %d refused, with an alert", callers, made, refused), wrong(
-		unless(made == most && refused == callers-most, "%d were made and %d refused, of room for %d", made, refused, most),
-		unless(strings.Contains(h.Events(ctx, "ALERT"), "spawn") || strings.Contains(h.Events(ctx, "ALERT"), "runs"), "no alert was recorded"))
+	return fmt.Sprintf("of %d registered at once %d are made and %d refused, with an alert", callers, made, refused), First(
+		Unless(made == most && refused == callers-most, "%d were made and %d refused, of room for %d", made, refused, most),
+		Unless(strings.Contains(h.Events(ctx, "ALERT"), "spawn") || strings.Contains(h.Events(ctx, "ALERT"), "runs"), "no alert was recorded"))
 }
 
 func liveness(ctx context.Context, d *Driver) (string, error) {
@@ -150,11 +150,11 @@ func liveness(ctx context.Context, d *Driver) (string, error) {
 	h.Pass(31 * time.Second)
 	gone := give("builder")
 	other := give("clerk")
-	return "work for an agent that was not heard for 30 s is refused with 503 and can be given to another; heard, it gets it", wrong(beaten,
-		unless(silent.Status == 503, "an agent that was never heard is given work: %d", silent.Status),
-		unless(there.Status == 200, "an agent that is there is given none: %d %s", there.Status, there.Text),
-		unless(gone.Status == 503, "31 s later it still is: %d", gone.Status),
-		unless(other.Status == 200, "another one is given none: %d %s", other.Status, other.Text))
+	return "work for an agent that was not heard for 30 s is refused with 503 and can be given to another; heard, it gets it", First(beaten,
+		Unless(silent.Status == 503, "an agent that was never heard is given work: %d", silent.Status),
+		Unless(there.Status == 200, "an agent that is there is given none: %d %s", there.Status, there.Text),
+		Unless(gone.Status == 503, "31 s later it still is: %d", gone.Status),
+		Unless(other.Status == 200, "another one is given none: %d %s", other.Status, other.Text))
 }
 
 func outputFormat(ctx context.Context, d *Driver) (string, error) {
@@ -182,9 +182,9 @@ func outputFormat(ctx context.Context, d *Driver) (string, error) {
 	good := h.end(ctx, "lead", run, map[string]any{"status": "completed", "result": map[string]any{"sum": 1}})
 	return fmt.Sprintf("%d results that do not parse, lack a field, have it as null or are empty are refused, and the run stays open; a "+
 			"good one ends it",
-			refused+1), wrong(unless(torn.Status == 400, "JSON that ends too early is answered %d", torn.Status),
-			unless(open.Answer == "allow", "the run did not stay open: %s", open.Reason),
-			unless(good.Status == 200, "a good result is refused: %s", good.Text))
+			refused+1), First(Unless(torn.Status == 400, "JSON that ends too early is answered %d", torn.Status),
+			Unless(open.Answer == "allow", "the run did not stay open: %s", open.Reason),
+			Unless(good.Status == 200, "a good result is refused: %s", good.Text))
 }
 
 func retryCap(ctx context.Context, d *Driver) (string, error) {
@@ -207,7 +207,7 @@ func retryCap(ctx context.Context, d *Driver) (string, error) {
 	}
 	more := h.Call(ctx, "lead", "POST", "/v1/runs", map[string]any{"task": "deploy"})
 	return "after the first try and three more the task is refused, also by a server that was started anew: " + more.Member("error.message"),
-		unless(more.Status == 429, "a fifth attempt is answered %d", more.Status)
+		Unless(more.Status == 429, "a fifth attempt is answered %d", more.Status)
 }
 
 func roleMatrix(ctx context.Context, d *Driver) (string, error) {
@@ -260,7 +260,7 @@ func transitivePermission(ctx context.Context, d *Driver) (string, error) {
 	one, denied := h.Expect(ctx, "builder", Shell("go test ./...").In(given), "deny")
 	event := h.Event(ctx, one.Event)
 	return "what only the delegate may is denied in a run that was delegated to it, what both may passes, and the event names the chain",
-		wrong(both, denied, unless(strings.Contains(event, `"delegation":`) && strings.Contains(event, `"agent":"clerk"`),
+		First(both, denied, Unless(strings.Contains(event, `"delegation":`) && strings.Contains(event, `"agent":"clerk"`),
 			"the chain is not in the log: %s", event))
 }
 
@@ -286,9 +286,9 @@ func laundering(ctx context.Context, d *Driver) (string, error) {
 	ended := h.end(ctx, "clerk", root, map[string]any{"status": "completed"})
 	_, over := h.Expect(ctx, "tester", Shell("ls /srv").In(third), "deny")
 	return "no run, another's run, a fresh one, a circle and one step too deep are refused, and all ends with the run it began in",
-		wrong(outside, foreign, deep, over,
-			unless(fresh.Status == 403, "a fresh chain is answered %d", fresh.Status),
-			unless(circle.Status == 409, "a circle is answered %d", circle.Status),
-			unless(deeper.Status == 429, "a fourth step is answered %d %s", deeper.Status, deeper.Text),
-			unless(ended.Status == 200, "the first run can't be ended: %s", ended.Text))
+		First(outside, foreign, deep, over,
+			Unless(fresh.Status == 403, "a fresh chain is answered %d", fresh.Status),
+			Unless(circle.Status == 409, "a circle is answered %d", circle.Status),
+			Unless(deeper.Status == 429, "a fourth step is answered %d %s", deeper.Status, deeper.Text),
+			Unless(ended.Status == 200, "the first run can't be ended: %s", ended.Text))
 }

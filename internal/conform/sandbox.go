@@ -48,11 +48,11 @@ func sandboxed(ctx context.Context, d *Driver) (string, error) {
 		}
 	}
 	return "code runs, and reaches no file beside its workspace, no network link, none of the host's processes; what it left in /tmp and in the " +
-			"background is gone with it", wrong(
-			unless(works.Code == 0 && works.Out == "hello\n", "harmless code is answered %d %s", works.Code, works.Err),
-			unless(!strings.Contains(file.Out, "of the host"), "a file of the host can be read"),
-			unless(network.Code == 0 && links == 0, "%d links to a network are there: %s", links, network.Out),
-			unless(processes.Code != 0 && !strings.Contains(processes.Out, "seen"), "processes of the host are seen"),
-			unless(strings.Contains(left.Out, "begun") && !strings.Contains(after.Out, "left"), "the next run finds what was left: %s", after.Out),
-			unless(survivors == 0, "%d processes outlived their sandbox", survivors))
+			"background is gone with it", First(
+			Unless(works.Code == 0 && works.Out == "hello\n", "harmless code is answered %d %s", works.Code, works.Err),
+			Unless(!strings.Contains(file.Out, "of the host"), "a file of the host can be read"),
+			Unless(network.Code == 0 && links == 0, "%d links to a network are there: %s", links, network.Out),
+			Unless(processes.Code != 0 && !strings.Contains(processes.Out, "seen"), "processes of the host are seen"),
+			Unless(strings.Contains(left.Out, "begun") && !strings.Contains(after.Out, "left"), "the next run finds what was left: %s", after.Out),
+			Unless(survivors == 0, "%d processes outlived their sandbox", survivors))
 }

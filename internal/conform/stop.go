@@ -64,13 +64,13 @@ func killed(ctx context.Context, d *Driver) (string, error) {
 	_, after := h.Expect(ctx, "builder", Shell("ls"), "allow")
 	events := h.Events(ctx, "KILL_SWITCH")
 	return fmt.Sprintf("%d ms after the order tokens are refused, hooks denied, and no gateway begins; a sandbox that ran: %s; until an admin's signed "+
-			"release", took.Milliseconds(), run), wrong(before, released, after, unless(run != runsOn, "a sandbox outlived the stop for 30 s"),
-			unless(hookBefore == "allow" && hookAfter == "deny", "a hook is answered %s before and %s after", hookBefore, hookAfter),
-			unless(stop.Code == 0, "the order failed: %s", stop.Err), unless(refused.Status == 401 && took < 30*time.Second,
+			"release", took.Milliseconds(), run), First(before, released, after, Unless(run != runsOn, "a sandbox outlived the stop for 30 s"),
+			Unless(hookBefore == "allow" && hookAfter == "deny", "a hook is answered %s before and %s after", hookBefore, hookAfter),
+			Unless(stop.Code == 0, "the order failed: %s", stop.Err), Unless(refused.Status == 401 && took < 30*time.Second,
 				"after %s a token is answered %d %s", took, refused.Status, refused.Answer),
-			unless(gateway.Code != 0 && strings.Contains(gateway.Err, "everything is stopped"), "a gateway begins: exit %d %s", gateway.Code, gateway.Err),
-			unless(freed.Code != 0 && still.Status == 401, "another order lifts it"),
-			unless(strings.Contains(events, `"kill"`), "the log does not say so: %s", events))
+			Unless(gateway.Code != 0 && strings.Contains(gateway.Err, "everything is stopped"), "a gateway begins: exit %d %s", gateway.Code, gateway.Err),
+			Unless(freed.Code != 0 && still.Status == 401, "another order lifts it"),
+			Unless(strings.Contains(events, `"kill"`), "the log does not say so: %s", events))
 }
 
 // What became of a sandbox.
@@ -131,9 +131,9 @@ func graduated(ctx context.Context, d *Driver) (string, error) {
 	_, frozen := h.Expect(ctx, "builder", Shell("ls"), "halt")
 	h.Pass(60 * time.Second)
 	over := h.Decide(ctx, "builder", Shell("ls"))
-	return "for 30 s calls are judged as always, what is forbidden stays so; then every call is halted; after 90 s tokens are refused", wrong(
-		unless(order.Status == 200, "the control door answers %d %s", order.Status, order.Text), draining, undiminished, frozen,
-		unless(over.Status == 401, "after 91 s a token is answered %d", over.Status))
+	return "for 30 s calls are judged as always, what is forbidden stays so; then every call is halted; after 90 s tokens are refused", First(
+		Unless(order.Status == 200, "the control door answers %d %s", order.Status, order.Text), draining, undiminished, frozen,
+		Unless(over.Status == 401, "after 91 s a token is answered %d", over.Status))
 }
 
 func ownPath(ctx context.Context, d *Driver) (string, error) {
@@ -141,7 +141,7 @@ func ownPath(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agents(ctx, "builder"), h.Agent(ctx, "meter", "--observer")); err != nil {
+	if err := First(h.Agents(ctx, "builder"), h.Agent(ctx, "meter", "--observer")); err != nil {
 		return "", err
 	}
 	kill := map[string]any{"reason": "drill", "by": "fraud desk"}
@@ -155,10 +155,10 @@ func ownPath(ctx context.Context, d *Driver) (string, error) {
 	refused := h.Decide(ctx, "builder", Shell("ls"))
 	took := d.env.Now().Sub(began)
 	return fmt.Sprintf("its own listener and credential stop everything, seen %d ms later; an agent's token does not open it, what an observer asks "+
-			"for waits for people, and agents may not release, remove or stop it", took.Milliseconds()), wrong(release, unplug, before,
-			unless(byAgent.Status == 401 && byObserver.Status == 200 && byObserver.Member("stopped") == "false" && byObserver.Member("proposed") == "true",
+			"for waits for people, and agents may not release, remove or stop it", took.Milliseconds()), First(release, unplug, before,
+			Unless(byAgent.Status == 401 && byObserver.Status == 200 && byObserver.Member("stopped") == "false" && byObserver.Member("proposed") == "true",
 				"an agent is answered %d, an observer %d %s", byAgent.Status, byObserver.Status, byObserver.Text),
-			unless(fired.Status == 200 && refused.Status == 401 && took < 30*time.Second, "%d, and after %s %d", fired.Status, took, refused.Status))
+			Unless(fired.Status == 200 && refused.Status == 401 && took < 30*time.Second, "%d, and after %s %d", fired.Status, took, refused.Status))
 }
 
 func signalKills(ctx context.Context, d *Driver) (string, error) {
@@ -166,7 +166,7 @@ func signalKills(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agents(ctx, "builder"), h.Agent(ctx, "desk", "--observer")); err != nil {
+	if err := First(h.Agents(ctx, "builder"), h.Agent(ctx, "desk", "--observer")); err != nil {
 		return "", err
 	}
 	h.signal(ctx, "desk", "anomaly", "builder", 79)
@@ -191,7 +191,7 @@ func contextAlerts(ctx context.Context, d *Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := wrong(h.Agents(ctx, "builder"), h.Agent(ctx, "meter", "--observer")); err != nil {
+	if err := First(h.Agents(ctx, "builder"), h.Agent(ctx, "meter", "--observer")); err != nil {
 		return "", err
 	}
 	told := ""
@@ -203,7 +203,7 @@ func contextAlerts(ctx context.Context, d *Driver) (string, error) {
 	_, goesOn := h.Expect(ctx, "builder", Shell("ls"), "allow")
 	alerts := strings.Count(h.Events(ctx, "ALERT"), "signal-context")
 	return "fed 50, 70, 72, 85, 84, 95, 99 and 70 per cent, people are told at 70, 85 and 95, once each; at tier 1 nothing else follows",
-		wrong(goesOn, unless(told == "70 85 95 ", "they are told at %s", told), unless(alerts >= 3, "%d alerts were recorded", alerts))
+		First(goesOn, Unless(told == "70 85 95 ", "they are told at %s", told), Unless(alerts >= 3, "%d alerts were recorded", alerts))
 }
 
 func defences(ctx context.Context, d *Driver) (string, error) {
@@ -222,8 +222,8 @@ func defences(ctx context.Context, d *Driver) (string, error) {
 	_, calm := h.Expect(ctx, "calm", Shell("ls"), "allow")
 	events := h.Events(ctx, "SIGNAL")
 	return "what a defence finds about an agent is recorded and stops it; that all is well again lets nothing happen, and agents tell nothing",
-		wrong(calm, unless(agents.Status == 401, "an agent's own signal is answered %d", agents.Status),
-			unless(told.Status == 200 && got.Answer != "allow" && still.Answer != "allow", "%d, then %d %s, then %d %s", told.Status, got.Status,
+		First(calm, Unless(agents.Status == 401, "an agent's own signal is answered %d", agents.Status),
+			Unless(told.Status == 200 && got.Answer != "allow" && still.Answer != "allow", "%d, then %d %s, then %d %s", told.Status, got.Status,
 				got.Answer, still.Status, still.Answer),
-			unless(strings.Contains(events, `"dlp"`), "the log does not say so"))
+			Unless(strings.Contains(events, `"dlp"`), "the log does not say so"))
 }

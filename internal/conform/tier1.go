@@ -52,14 +52,14 @@ func writesWait(ctx context.Context, d *Driver) (string, error) {
 	once := h.Decide(ctx, "builder", write)
 	twice := h.Decide(ctx, "builder", write)
 	record := h.Events(ctx, "APPROVAL")
-	return "a write is refused while it waits and after a no; after a yes exactly this payload passes, once", wrong(denied, approved,
-		unless(first.Answer == "deny" && again.Answer == "deny" && again.Request == first.Request, "it did not go on waiting"),
-		unless(strings.Contains(shown.Out, "touch --date=yesterday report.txt") && strings.Contains(shown.Out, "/srv/project"),
+	return "a write is refused while it waits and after a no; after a yes exactly this payload passes, once", First(denied, approved,
+		Unless(first.Answer == "deny" && again.Answer == "deny" && again.Request == first.Request, "it did not go on waiting"),
+		Unless(strings.Contains(shown.Out, "touch --date=yesterday report.txt") && strings.Contains(shown.Out, "/srv/project"),
 			"whoever approves does not see payload and target"),
-		unless(rejected.Answer == "deny", "after a no it is answered %s", rejected.Answer),
-		unless(swapped.Answer == "deny", "another payload passes with the yes"),
-		unless(once.Answer == "allow" && twice.Answer == "deny", "after a yes it is answered %s, then %s", once.Answer, twice.Answer),
-		unless(strings.Contains(record, `"ada"`), "the log does not say who approved"))
+		Unless(rejected.Answer == "deny", "after a no it is answered %s", rejected.Answer),
+		Unless(swapped.Answer == "deny", "another payload passes with the yes"),
+		Unless(once.Answer == "allow" && twice.Answer == "deny", "after a yes it is answered %s, then %s", once.Answer, twice.Answer),
+		Unless(strings.Contains(record, `"ada"`), "the log does not say who approved"))
 }
 
 func offList(ctx context.Context, d *Driver) (string, error) {
@@ -73,7 +73,7 @@ func offList(ctx context.Context, d *Driver) (string, error) {
 	}
 	event := h.Event(ctx, got.Event)
 	return "what is not on the agent's list is denied, and the attempt is in the log as SAFETY_BLOCK_EVENT",
-		unless(strings.Contains(event, `"event_type":"SAFETY_BLOCK_EVENT"`) && strings.Contains(event, "curl https://example.com/list.txt"),
+		Unless(strings.Contains(event, `"event_type":"SAFETY_BLOCK_EVENT"`) && strings.Contains(event, "curl https://example.com/list.txt"),
 			"the log does not hold the attempt: %s", event)
 }
 
@@ -95,10 +95,10 @@ func rateLimit(ctx context.Context, d *Driver) (string, error) {
 	other := h.Decide(ctx, "builder", Shell("cat notes.txt"))
 	h.Pass(time.Hour + time.Minute)
 	after := h.Decide(ctx, "reader", Shell("cat after-the-window.txt"))
-	return "100 actions pass within an hour, the next is refused by " + over.Rule + ", and an hour later there is room again", wrong(
-		unless(over.Answer == "deny", "action %d was answered %s", most+1, over.Answer),
-		unless(other.Answer == "allow", "another agent is refused as well: %s", other.Reason),
-		unless(after.Answer == "allow", "after the window it is answered %s: %s", after.Answer, after.Reason))
+	return "100 actions pass within an hour, the next is refused by " + over.Rule + ", and an hour later there is room again", First(
+		Unless(over.Answer == "deny", "action %d was answered %s", most+1, over.Answer),
+		Unless(other.Answer == "allow", "another agent is refused as well: %s", other.Reason),
+		Unless(after.Answer == "allow", "after the window it is answered %s: %s", after.Answer, after.Reason))
 }
 
 func scopedReads(ctx context.Context, d *Driver) (string, error) {
@@ -112,9 +112,9 @@ func scopedReads(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	event := h.Event(ctx, got.Event)
-	return "a read in scope passes, is recorded as allowed, and opens no request", wrong(
-		unless(strings.Contains(event, `"event_type":"DECISION"`), "the log does not say so: %s", event),
-		unless(got.Request == "" && h.Open(ctx) == before, "a request was opened"))
+	return "a read in scope passes, is recorded as allowed, and opens no request", First(
+		Unless(strings.Contains(event, `"event_type":"DECISION"`), "the log does not say so: %s", event),
+		Unless(got.Request == "" && h.Open(ctx) == before, "a request was opened"))
 }
 
 func reversibility(ctx context.Context, d *Driver) (string, error) {
@@ -196,7 +196,7 @@ func blocked(ctx context.Context, d *Driver) (string, error) {
 	}
 	_, moved := phased.Order(ctx, "ada", "phase", "set", "agent:one", "A", "--reason", "drill")
 	_, excess := phased.Expect(ctx, "one", Shell("ls"), "deny")
-	return "off the list, against a rule, on the deny list and beyond the phase: each is denied", wrong(offList, onList, guardrail, listed, moved,
+	return "off the list, against a rule, on the deny list and beyond the phase: each is denied", First(offList, onList, guardrail, listed, moved,
 		excess)
 }
 
@@ -209,5 +209,5 @@ func precedence(ctx context.Context, d *Driver) (string, error) {
 	_, both := h.Expect(ctx, "worker", Shell("git push --force origin main; rm -rf /"), "deny")
 	_, asked := h.Expect(ctx, "worker", Shell("cat notes.txt; git push --force origin main"), "ask")
 	return "a block beside an auto-approval is a block, a block beside a question is a block, a question beside a read is a question",
-		wrong(denied, both, asked)
+		First(denied, both, asked)
 }

@@ -42,14 +42,14 @@ limits:
 	smaller := h.CLI(ctx, "", "rules", "lint")
 	return "after 120 actions a cap of 5000 is questioned with the peak, and one of 150 is not, nor is any before anything " +
 			"was done; a cap near the peak " +
-			"is proposed", wrong(
-			unless(before.Code == 0, "it is questioned before anything was done: %s", before.Out),
-			unless(after.Code != 0 && strings.Contains(after.Out, "team.large") && strings.Contains(after.Out, "two to three times "+
+			"is proposed", First(
+			Unless(before.Code == 0, "it is questioned before anything was done: %s", before.Out),
+			Unless(after.Code != 0 && strings.Contains(after.Out, "team.large") && strings.Contains(after.Out, "two to three times "+
 				"the peak"),
 				"the large cap is not questioned: %s", after.Out+after.Err),
-			unless(!strings.Contains(after.Out, "team.fits"), "a cap of less than three times the peak is questioned: %s", after.Out),
-			unless(strings.Contains(proposed.Out, "suggested.actions"), "none is proposed: %s", proposed.Out),
-			unless(smaller.Code == 0, "a smaller cap is questioned: %s", smaller.Out))
+			Unless(!strings.Contains(after.Out, "team.fits"), "a cap of less than three times the peak is questioned: %s", after.Out),
+			Unless(strings.Contains(proposed.Out, "suggested.actions"), "none is proposed: %s", proposed.Out),
+			Unless(smaller.Code == 0, "a smaller cap is questioned: %s", smaller.Out))
 }
 
 // reads has an agent read so many files, some at once. The evidence says it once.
@@ -98,7 +98,7 @@ func (h *House) works(ctx context.Context, agent string, takes time.Duration, un
 		how["uncertain"] = uncertain
 	}
 	reply := h.end(ctx, agent, run, how)
-	return unless(reply.Status == 200, "a run can't be ended: %d %s", reply.Status, reply.Text)
+	return Unless(reply.Status == 200, "a run can't be ended: %d %s", reply.Status, reply.Text)
 }
 
 func withoutDoubt(ctx context.Context, d *Driver) (string, error) {
@@ -138,11 +138,11 @@ func withoutDoubt(ctx context.Context, d *Driver) (string, error) {
 	alerts := h.Events(ctx, "ALERT")
 	return "ten complete runs that name nothing uncertain count as half of the worst quality and are told of; nine, and ten " +
 			"of which one names a doubt, " +
-			"count as nothing", wrong(
-			unless(strings.HasPrefix(certain, "quality 0.20 0.50"), "ten without a doubt: %s", certain),
-			unless(strings.HasPrefix(honest, "quality 0.20 not known"), "ten with a doubt: %s", honest),
-			unless(strings.HasPrefix(short, "quality 0.20 not known"), "nine: %s", short),
-			unless(strings.Count(alerts, "anomaly-quality") == 1, "alerts: %s", alerts))
+			"count as nothing", First(
+			Unless(strings.HasPrefix(certain, "quality 0.20 0.50"), "ten without a doubt: %s", certain),
+			Unless(strings.HasPrefix(honest, "quality 0.20 not known"), "ten with a doubt: %s", honest),
+			Unless(strings.HasPrefix(short, "quality 0.20 not known"), "nine: %s", short),
+			Unless(strings.Count(alerts, "anomaly-quality") == 1, "alerts: %s", alerts))
 }
 
 func tenTimesAsLong(ctx context.Context, d *Driver) (string, error) {
@@ -151,7 +151,7 @@ func tenTimesAsLong(ctx context.Context, d *Driver) (string, error) {
 		return "", err
 	}
 	for range 8 {
-		if err := wrong(h.works(ctx, "slow", 10*time.Second, "x"), h.works(ctx, "steady", 10*time.Second, "x")); err != nil {
+		if err := First(h.works(ctx, "slow", 10*time.Second, "x"), h.works(ctx, "steady", 10*time.Second, "x")); err != nil {
 			return "", err
 		}
 	}
@@ -171,7 +171,7 @@ func tenTimesAsLong(ctx context.Context, d *Driver) (string, error) {
 	alerts := h.Events(ctx, "ALERT")
 	return "an orchestration that takes eleven times as long as that agent's usually do is an anomaly that people are told " +
 			"of, one of eight times is none",
-		wrong(unless(before == 0, "one of eight times as long is told of"),
-			unless(strings.Count(alerts, "anomaly-latency") == 1 && strings.Contains(alerts, "an orchestration took"), "alerts: %s",
+		First(Unless(before == 0, "one of eight times as long is told of"),
+			Unless(strings.Count(alerts, "anomaly-latency") == 1 && strings.Contains(alerts, "an orchestration took"), "alerts: %s",
 				alerts))
 }

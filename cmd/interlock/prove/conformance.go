@@ -18,6 +18,7 @@ import (
 	"interlock/cmd/interlock/cli"
 	"interlock/embedded"
 	"interlock/internal/admission/core"
+	"interlock/internal/config"
 	"interlock/internal/conform"
 	"interlock/internal/ledger"
 	"interlock/internal/maturity"
@@ -31,6 +32,7 @@ type ConformanceCommand struct {
 	MCPAQL conformanceMCPAQL `cmd:"" name:"mcp-aql" help:"Hold a live server of this program against MCP-AQL, clause by clause."`
 	MASO   conformanceMASO   `cmd:"" name:"maso" help:"Hold throw-away homes of this program against MASO Execution Control, clause by clause."`
 	ASA    conformanceASA    `cmd:"" name:"asa" help:"Hold throw-away homes of this program against the Asimov Safety Architecture, clause by clause."`
+	MACE   conformanceMACE   `cmd:"" name:"mace" help:"Hold throw-away homes of this program against the MACE safety boundaries, clause by clause."`
 }
 
 type conformanceMCPAQL struct {
@@ -131,12 +133,17 @@ func serveTo(ctx context.Context, p *cli.Program, home, mode string) (*mcp.Clien
 	return session, nil
 }
 
-// here says which clauses this home satisfies. It writes nothing to it.
-func (c conformanceMASO) here(p *cli.Program) error {
-	clauses, err := conform.Clauses()
-	if err != nil {
-		return err
-	}
+// A homeRun says which clauses this home satisfies. It writes nothing to it.
+type homeRun struct {
+	name    string // of the specification, as the command has it
+	clauses []conform.Clause
+	set     string // what a home is that satisfies them
+	strict  bool
+	json    bool
+}
+
+// look says it. Its error says that a MUST is not satisfied.
+func (c homeRun) look(p *cli.Program) error {
 	opened, _, err := p.AuditStore()
 	if err != nil {
 		return err
@@ -146,30 +153,30 @@ func (c conformanceMASO) here(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	results := conform.Here(clauses, home)
-	tally := conform.Count(results, c.Strict)
+	results := conform.Here(c.clauses, home)
+	tally := conform.Count(results, c.strict)
 	tally.Open = 0 // what a tier above this home's asks for is not open
 	for _, r := range results {
 		if r.Must && r.Word == conform.Fail {
 			tally.Open++
 		}
-		if !c.JSON {
+		if !c.json {
 			fmt.Fprintln(p.Stdout, r.Word, r.ID, cli.Printable(r.Seen))
 		}
 	}
 	tally.OK = tally.Open == 0
-	if c.JSON {
+	if c.json {
 		err = cli.WriteLine(p.Stdout, struct {
 			conform.Tally
 			Clauses []conform.Result `json:"clauses"`
 		}{tally, results})
 	} else {
-		verdict := "this home is set up for its tier"
+		verdict := "this home is set up for " + c.set
 		if !tally.OK {
-			verdict = fmt.Sprintf("this home is not set up for its tier: %d MUST are not satisfied", tally.Open)
+			verdict = fmt.Sprintf("this home is not set up for %s: %d MUST are not satisfied", c.set, tally.Open)
 		}
-		fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d pending; %d clauses don't hang on settings, and interlock conformance maso drives them\n%s\n",
-			tally.Passed, tally.Failed, tally.Pending, len(clauses)-len(results), verdict)
+		fmt.Fprintf(p.Stdout, "%d passed, %d failed, %d pending; %d clauses don't hang on settings, and interlock conformance %s drives them\n%s\n",
+			tally.Passed, tally.Failed, tally.Pending, len(c.clauses)-len(results), c.name, verdict)
 	}
 	if err == nil && !tally.OK {
 		return &cli.ExitCode{Code: 1}
@@ -216,7 +223,19 @@ func conformHome(p *cli.Program, opened *store.Store) (conform.Home, error) {
 			h.Answerers++
 		}
 		h.Risk = h.Risk || role == quorum.RoleSuperadmin || role == quorum.RoleCouncil
+		switch role {
+		case quorum.RoleSuperadmin:
+			h.Superadmins++
+		case quorum.RoleAdmin:
+			h.Admins++
+		case quorum.RoleAuditor:
+			h.Auditors++
+		case quorum.RoleCouncil:
+			h.Seats++
+		}
 	}
+	h.Quorum, h.Governs = settings.Council.Terms().Quorum, settings.Council.Governs
+	h.Texts, h.Redacts, h.Inputs = cmp.Or(string(settings.ResultTexts()), string(config.TextsOff)), settings.RedactsPersonal(), !settings.ForgetInputs
 	agents, err := core.Listed[interlock.AgentRecord](p.Ctx, opened, ledger.Agent, ledger.Every(listAll))
 	if err != nil {
 		return h, err

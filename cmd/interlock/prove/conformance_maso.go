@@ -38,12 +38,12 @@ func (conformanceMASO) Help() string {
 
 // Run makes every check, or looks at this home.
 func (c conformanceMASO) Run(p *cli.Program) error {
-	if c.Here {
-		return c.here(p)
-	}
 	clauses, err := conform.Clauses()
 	if err != nil {
 		return err
+	}
+	if c.Here {
+		return homeRun{name: "maso", clauses: clauses, set: "its tier", strict: c.Strict, json: c.JSON}.look(p)
 	}
 	return conformanceRun{name: "maso", clauses: clauses, checks: conform.Checks(), strict: c.Strict, json: c.JSON,
 		without: "what is pending"}.drive(p)

@@ -1,0 +1,98 @@
+package mace
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"interlock/internal/conform"
+)
+
+func governingChecks() []conform.Check {
+	return []conform.Check{
+		{IDs: []string{"MACE-2-5", "MACE-GOV-7", "MACE-GOV-T6"}, Drives: "settings that change, operators' and the council's commands, log",
+			Do: constants},
+		{IDs: []string{"MACE-GOV-8"}, Drives: "operators' and the council's commands", Do: roster},
+	}
+}
+
+// governed is a town whose council decides on settings, rules and who governs, which it has decided itself.
+func governed(ctx context.Context, d *conform.Driver) (town, error) {
+	t, err := founded(ctx, d, "mace-governed")
+	if err != nil {
+		return t, err
+	}
+	mark := filepath.Join(filepath.Dir(t.Home), "governed")
+	if _, err := os.Stat(mark); err == nil {
+		return t, nil
+	}
+	t.Down()
+	if err := t.settings("council: {governs: true}\n"); err != nil {
+		return t, err
+	}
+	_, err = t.adopts(ctx, "the council governs")
+	return t, conform.First(err, t.Up(ctx), os.WriteFile(mark, nil, 0o600))
+}
+
+// settings are the home's from now on, with more than it was founded with.
+func (t town) settings(more string) error {
+	return os.WriteFile(filepath.Join(t.Home, "interlock.yaml"), []byte("memory: {enabled: true, shared: [project]}\n"+more), 0o600)
+}
+
+// digests are what a refusal says is to be asked for.
+var digests = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--params "?(sha256:[0-9a-f]+)`) })
+
+// adopts has the council approve the settings that stand in the file, and ada adopt them. Before that she is refused.
+func (t town) adopts(ctx context.Context, why string) (id string, err error) {
+	args := []string{"settings", "adopt", "--reason", why}
+	direct := t.CLI(ctx, "", append(args, "--key", t.KeyFile("ada"))...)
+	found := digests().FindStringSubmatch(direct.Err)
+	if direct.Code == 0 || found == nil {
+		return "", conform.Unless(false, "a direct change ends with %d: %s", direct.Code, direct.Out+direct.Err)
+	}
+	if id, err = t.asks(ctx, "adam", "governance_constant", "this home's settings", why, "--params", found[1]); err != nil {
+		return "", err
+	}
+	early := t.refused(ctx, "ada", "quorum of the council", args...)
+	if err := conform.First(early, t.votes(ctx, id, "c1", "c2", "c3")); err != nil {
+		return "", err
+	}
+	_, err = t.Order(ctx, "ada", args...)
+	return id, err
+}
+
+func constants(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := governed(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	before := len(t.events(ctx, "MODE_CHANGE"))
+	t.Down()
+	if err := t.settings("council: {governs: true, quorum: 2}\n"); err != nil {
+		return "", err
+	}
+	id, err := t.adopts(ctx, "two will do")
+	if err := conform.First(err, t.Up(ctx)); err != nil {
+		return "", err
+	}
+	event := t.newest(ctx, "MODE_CHANGE", `"limits"`)
+	return "a constant is changed only as the council approved it (" + id + "), and makes a new snapshot of limits: " + event.by(), conform.First(
+		event.is("MODE_CHANGE"), conform.Unless(len(t.events(ctx, "MODE_CHANGE")) > before, "no change is recorded"),
+		conform.Unless(t.status(ctx, id) == "executed", "the request is %s", t.status(ctx, id)))
+}
+
+func roster(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := governed(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	for _, order := range [][]string{{"operator", "change", "c5", "--role", "viewer"}, {"operator", "revoke", "aud", "--reason", "x"},
+		{"operator", "change", "vic", "--role", "admin"}} {
+		if err := t.refused(ctx, "ada", "council_roster", order...); err != nil {
+			return "", err
+		}
+	}
+	return "no admin or superadmin alone seats or unseats a council member, an auditor or an admin: each takes a request that the council approves", nil
+}
