@@ -94,8 +94,10 @@ func TestWhatCounts(t *testing.T) {
 			if name == "a limit" {
 				conf.Uses = func(interlock.Proposal, interlock.Decision, time.Time) []core.Use {
 					return []core.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "n", Take: 1}, Objects: func(
-						*ledger.Met) interlock.Finding {
-						return interlock.Finding{Gate: "limit", Rule: "limit.n", Layer: 3, Verdict: interlock.Deny, Reason: "none is left"}
+						*ledger.Met) func(time.Time) interlock.Finding {
+						return func(time.Time) interlock.Finding {
+							return interlock.Finding{Gate: "limit", Rule: "limit.n", Layer: 3, Verdict: interlock.Deny, Reason: "none is left"}
+						}
 					}}}
 				}
 			}

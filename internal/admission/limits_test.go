@@ -69,6 +69,30 @@ func TestTheCallAfterTheLimit(t *testing.T) {
 	h.entries()
 }
 
+// TestAWaitIsTakenFromWhenItIsDecided: what met no room is decided again later, and how long the agent is to wait is told from then: replay
+// holds it against the time of the event.
+func TestAWaitIsTakenFromWhenItIsDecided(t *testing.T) {
+	slow := time.Duration(0)
+	var h *house
+	h = newHouse(t, under(t, tenAnHour), func(c *admission.Config) {
+		now := c.Now
+		c.Now = func() time.Time { h.now = h.now.Add(slow); return now() }
+	})
+	for n := range 10 {
+		h.propose(fmt.Sprint("ls ", n))
+	}
+	slow = 2 * time.Second
+	f := h.propose("ls one too many").Decisive()
+	if len(f.Obligations) != 1 {
+		t.Fatalf("%+v", f)
+	}
+	wait, err := time.ParseDuration(f.Obligations[0].Note)
+	if e := h.newest(interlock.EventRateLimit); err != nil || !strings.Contains(string(e.Payload),
+		fmt.Sprintf(`"retry_after_seconds":%d,`, wait/time.Second)) {
+		t.Errorf("the agent is told to wait for %s, and the log says %s (%v)", wait, e.Payload, err)
+	}
+}
+
 // used is what an agent has used of a limit, by the store.
 func (h *house) used(parts ...string) int64 {
 	h.t.Helper()

@@ -107,9 +107,10 @@ func TestManyUseUpOneCounter(t *testing.T) {
 	limited := func(c *admission.Config) {
 		c.Uses = func(p interlock.Proposal, _ interlock.Decision, _ time.Time) []core.Use {
 			return []core.Use{{Spend: ledger.Spend{Kind: ledger.Counter, Key: "calls of " + p.Requester.Agent, Take: 1},
-				Objects: func(m *ledger.Met) interlock.Finding {
+				Objects: func(m *ledger.Met) func(time.Time) interlock.Finding {
 					met.Add(1)
-					return interlock.Finding{Gate: "limit", Rule: "limit.calls", Layer: 3, Verdict: interlock.Deny, Reason: "no calls left: " + m.Why}
+					f := interlock.Finding{Gate: "limit", Rule: "limit.calls", Layer: 3, Verdict: interlock.Deny, Reason: "no calls left: " + m.Why}
+					return func(time.Time) interlock.Finding { return f }
 				}}}
 		}
 	}

@@ -66,12 +66,12 @@ func (a *Admission) limits(p *Case, d interlock.Decision, now time.Time) {
 			}
 			u.Room = ruleset.MaxMost // and a human has said yes to more
 		}
-		u.Objects = func(met *ledger.Met) interlock.Finding {
+		u.Objects = func(met *ledger.Met) func(time.Time) interlock.Finding {
 			body, _ := met.Row.Value.(ledger.UsageBody)
 			row, back := limited(u, body.Count, now)
 			row.Met, row.Back = true, back
 			p.limited = append(p.limited, row)
-			return gate.NoRoom(l, u.Escalates, meter.Until(back, now))
+			return func(now time.Time) interlock.Finding { return gate.NoRoom(l, u.Escalates, meter.Until(back, now)) }
 		}
 		p.using = append(p.using, u)
 	}
@@ -83,7 +83,12 @@ func limited(u core.Use, count meter.Count, now time.Time) (auditlog.Limited, ti
 	return auditlog.Limited{Taken: u.Taken, Room: u.Room, Used: min(r.Used, ruleset.MaxMost)}, r.Back
 }
 
-func (d *pendingDecision) limitFindings() []interlock.Finding { return d.Case.over }
+func (d *pendingDecision) limitFindings() (found []interlock.Finding) {
+	for _, objects := range d.Case.over {
+		found = append(found, objects(d.now))
+	}
+	return found
+}
 
 // limitRefs names the rows that a decision takes from.
 func (d *pendingDecision) limitRefs() (refs []ledger.Ref) {

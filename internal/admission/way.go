@@ -54,21 +54,21 @@ type Case struct {
 	gone   <-chan struct{}        // closed when nobody waits for it any more; nil: somebody always does
 	stop   ledger.HoldBody        // that everything is stopped; the zero value: nothing is
 
-	text    *classify.Result       // what the classifier says of it, where it is a text
-	agent   interlock.AgentRecord  // its requester's, as the snapshot held it
-	tree    string                 // the orchestration of its requester's registered run, if it has one
-	using   []core.Use             // what the decision takes from the ledger
-	met     map[ledger.Spend]bool  // what of that found too little left
-	limited []auditlog.Limited     // where that was a limit, what it found
-	spent   []budgeted             // what was found of the budgets that its agent works on
-	over    []interlock.Finding    // and what that objects
-	post    *messages.MessageCheck // the message that it is about; nil: it is about none
-	context []ledger.SignalBody    // how full its run's context is, as observers tell
-	overdue bool                   // its run's time is over, and nobody has recorded that
-	healed  bool                   // it was looked whether something it is under has healed
-	first   first                  // what its agent's type has not used before
-	authors []interlock.RunHolder  // who else wrote what it runs, where types bind agents
-	passes  []string               // and who else wrote what it copies or rewrites
+	text    *classify.Result                    // what the classifier says of it, where it is a text
+	agent   interlock.AgentRecord               // its requester's, as the snapshot held it
+	tree    string                              // the orchestration of its requester's registered run, if it has one
+	using   []core.Use                          // what the decision takes from the ledger
+	met     map[ledger.Spend]bool               // what of that found too little left
+	limited []auditlog.Limited                  // where that was a limit, what it found
+	spent   []budgeted                          // what was found of the budgets that its agent works on
+	over    []func(time.Time) interlock.Finding // and what that objects when
+	post    *messages.MessageCheck              // the message that it is about; nil: it is about none
+	context []ledger.SignalBody                 // how full its run's context is, as observers tell
+	overdue bool                                // its run's time is over, and nobody has recorded that
+	healed  bool                                // it was looked whether something it is under has healed
+	first   first                               // what its agent's type has not used before
+	authors []interlock.RunHolder               // who else wrote what it runs, where types bind agents
+	passes  []string                            // and who else wrote what it copies or rewrites
 
 	judging    judging.Consultation    // what judges said of it
 	deciding   []runs.Deciding         // what it decides that was decided before, or is from now on

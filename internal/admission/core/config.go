@@ -185,7 +185,9 @@ type PersonalKeys interface {
 // commit after another, and says what it met where there is too little. That is no error of the decision but something to object.
 type Use struct {
 	ledger.Spend
-	Objects func(met *ledger.Met) interlock.Finding // where there is not as much left
+	// what there is to object where there is not as much left. It says so of the time at which it is decided again: until then time passes,
+	// and a replay holds a wait against the time of the event.
+	Objects func(met *ledger.Met) func(now time.Time) interlock.Finding
 
 	Taken     interlock.Taken // of a limit
 	Limit     *ruleset.Limit
