@@ -124,7 +124,8 @@ func counted(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	t.Pass(25 * time.Hour)
-	late := t.refused(ctx, "c5", "", "request", "vote", short, "--approve")
+	late := t.refused(ctx, "c5", "the time to vote is over", "request", "vote", short, "--approve")
+	t.waits(ctx, func() bool { return t.status(ctx, short) == "expired" })
 	event := t.newest(ctx, "ACTION_REQUEST_STATUS", `"expired"`)
 	return "two against two is rejected; one approval and two abstentions are no quorum of three, and it expires: " + event.by(), conform.First(late,
 		event.is("ACTION_REQUEST_STATUS"), conform.Unless(t.status(ctx, tied) == "rejected", "the tie is %s", t.status(ctx, tied)),

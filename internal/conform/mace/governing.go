@@ -88,7 +88,7 @@ func roster(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, order := range [][]string{{"operator", "change", "c5", "--role", "viewer"}, {"operator", "revoke", "aud", "--reason", "x"},
+	for _, order := range [][]string{{"operator", "change", "c5", "--role", "viewer"}, {"operator", "revoke", "aud"},
 		{"operator", "change", "vic", "--role", "admin"}} {
 		if err := t.refused(ctx, "ada", "council_roster", order...); err != nil {
 			return "", err

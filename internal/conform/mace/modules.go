@@ -107,7 +107,7 @@ func failingModule(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for n := range 3 {
+	for n := range 2 {
 		if err := t.fails(ctx, "failing", conform.Shell(fmt.Sprint("ls failing-", n)).In("job")); err != nil {
 			return "", err
 		}
@@ -120,7 +120,7 @@ func failingModule(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	stopped := t.Decide(ctx, "failing", conform.Shell("ls more"))
-	return "after one failure it is degraded at 0.249500000, after three offline at " + conform.Reply{Text: string(offline.Payload)}.Member("apt") +
+	return "after one failure it is degraded at 0.249500000, after another offline at " + conform.Reply{Text: string(offline.Payload)}.Member("apt") +
 			" and asked about, never quarantined, until the council does by " + id + ": " + degraded.by() + ", " + offline.by(), conform.First(
 			degraded.is("NODE_DEGRADED"), offline.is("NODE_OFFLINE"),
 			conform.Unless(strings.Contains(string(degraded.Payload), `"apt":"0.249500000"`), "degraded: %s", degraded.Payload),
@@ -140,7 +140,7 @@ func retries(ctx context.Context, d *conform.Driver) (string, error) {
 	again, never := 0, 0
 	for range 12 {
 		begun := t.Call(ctx, "retrying", http.MethodPost, "/v1/runs", map[string]any{"task": "look"})
-		run := begun.Member("run")
+		run := begun.Member("id")
 		if run == "" {
 			return "", fmt.Errorf("a run is answered %d %s", begun.Status, begun.Text)
 		}

@@ -48,7 +48,7 @@ func blockedText(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	said := t.classify(ctx, harmful)
 	decided := t.Decide(ctx, "scout", conform.Action{"kind": "text", "input": harmful})
-	event := t.newest(ctx, "SAFETY_BLOCK_EVENT", `"rule":"harm.crime"`)
+	event := t.event(ctx, said.Member("event_id"))
 	return fmt.Sprintf("verdict %s by %s, shown %q, and /v1/decide denies it: %s", said.Member("verdict"), said.Member("rule_id"),
 			said.Member("classified.shown"), event.by()), conform.First(event.is("SAFETY_BLOCK_EVENT"),
 			conform.Unless(said.Status == http.StatusOK && said.Member("verdict") == "BLOCK" && said.Member("rule_id") != "" &&

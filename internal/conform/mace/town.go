@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"interlock/internal/conform"
 )
@@ -164,6 +165,36 @@ func (t town) newest(ctx context.Context, kind, holds string) event {
 		}
 	}
 	return event{}
+}
+
+// waits lets a server do what it does every few seconds, until that is seen or half a minute is over.
+func (t town) waits(ctx context.Context, seen func() bool) {
+	limit := time.NewTimer(30 * time.Second)
+	defer limit.Stop()
+	look := time.NewTicker(200 * time.Millisecond)
+	defer look.Stop()
+	for !seen() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-limit.C:
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// event is one by its id.
+func (t town) event(ctx context.Context, id string) (e event) {
+	var entry struct {
+		Event event `json:"event"`
+	}
+	text := []byte(t.Event(ctx, id))
+	if json.Unmarshal(text, &entry) == nil && entry.Event.ID != "" {
+		return entry.Event
+	}
+	_ = json.Unmarshal(text, &e) // an empty one is a fault of the check that looks
+	return e
 }
 
 // by is how what was seen names an event.
