@@ -53,7 +53,7 @@ tests() {
 	local present rest
 	present=$(ls -d $long 2>/dev/null)
 	rest=$(go list ./... | grep -vxF "$(printf '%s\n' $present | sed "s,^\.,$(go list -m),")")
-	one_go_test -timeout 30m $present $rest
+	one_go_test -timeout 60m $present $rest
 }
 
 # These walk one store step by step, thousands of times and with nobody beside them: the detector finds nothing there and

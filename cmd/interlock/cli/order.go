@@ -26,9 +26,7 @@ type OrderFlags struct {
 // Signer is the private key file that was named, or the SSH agent's key of an operator.
 func (who OrderFlags) Signer(p *Program, standing ledger.Standing) (*identity.Signer, error) {
 	if who.Key != "" {
-		return identity.FileSigner(who.Key, func() ([]byte, error) {
-			return identity.AskPassphrase(p.Ctx, p.Getenv, "Passphrase of "+Printable(who.Key)+": ")
-		})
+		return p.keyFile(who.Key)
 	}
 	signer, err := identity.AgentSigner(p.Getenv("SSH_AUTH_SOCK"), func(key identity.PublicKey) bool {
 		name, found := OperatorOf(standing, key)
@@ -38,6 +36,22 @@ func (who OrderFlags) Signer(p *Program, standing ledger.Standing) (*identity.Si
 		return nil, fmt.Errorf("%w; name a key with --key, or sign elsewhere and give --signature", err)
 	}
 	return signer, nil
+}
+
+// keyFile opens a private key file.
+func (p *Program) keyFile(path string) (*identity.Signer, error) {
+	if p.Keys != nil {
+		if open, is := p.Keys.Load(path); is {
+			return open.(*identity.Signer), nil
+		}
+	}
+	signer, err := identity.FileSigner(path, func() ([]byte, error) {
+		return identity.AskPassphrase(p.Ctx, p.Getenv, "Passphrase of "+Printable(path)+": ")
+	})
+	if err == nil && p.Keys != nil {
+		p.Keys.Store(path, signer)
+	}
+	return signer, err
 }
 
 // Operator is the signer and the operator whose registered key it has. wanted says in the refusal which operator's would do.

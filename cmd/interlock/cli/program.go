@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"interlock"
@@ -84,6 +85,9 @@ type Program struct {
 	// clock is what `interlock conformance maso` moves in its throw-away homes; nil, as in every process that was started, is the
 	// machine's. Nothing from outside sets it.
 	Clock func() time.Time
+	// Keys holds the keys of throw-away homes by file once they are opened, which takes a tenth of a second each; nil, as in every process that
+	// was started: each is opened for its order.
+	Keys *sync.Map
 
 	// run runs a command line as this program; `interlock conformance maso` runs many.
 	Run func(p *Program, args []string) int

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"interlock"
@@ -125,6 +126,7 @@ func interrupt(process *os.Process) error {
 
 // inProcess runs commands in this process, by another clock.
 func inProcess(p *cli.Program) func(clock func() time.Time) conform.Program {
+	keys := &sync.Map{}
 	return func(clock func() time.Time) conform.Program {
 		return func(ctx context.Context, c conform.Command) int {
 			getenv := func(name string) string {
@@ -137,7 +139,7 @@ func inProcess(p *cli.Program) func(clock func() time.Time) conform.Program {
 			}
 			args := append([]string{"--home", getenv("INTERLOCK_HOME")}, c.Args...)
 			return p.Run(&cli.Program{Ctx: ctx, Getenv: getenv, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Args: args,
-				Clock: clock, Run: p.Run}, args)
+				Clock: clock, Keys: keys, Run: p.Run}, args)
 		}
 	}
 }
