@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"sync"
 
@@ -35,14 +34,20 @@ type Passing struct {
 	Before    int     // so many of the texts went on before, and are there because of what reaches over from them
 }
 
-// Screen classifies the texts of one thing, such as a result, under a ruleset by its name, and records what became of them. Texts come
-// back in their order, as they may go on, without those that went on before; a text that is blocked is none of them. An error says that
-// nothing may go on, and holds none of the text. Under a name that is not known everything is blocked, and that is a failure of
-// integrity (MACE 3.1).
-func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts ...string) (all classify.Result, shown []string, err error) {
+// A Passed is what the classifier says of texts on their way, and what of them goes on.
+type Passed struct {
+	classify.Result
+	Texts      []string // in their order, without those that went on before
+	Unreviewed string   // a sentence that says why nobody reviews what is left out until somebody has
+}
+
+// Screen classifies the texts of one thing, such as a result, under a ruleset by its name, and records what became of them. A text that
+// is blocked is none of those that go on. An error says that nothing may go on, and holds none of the text. Under a name that is not
+// known everything is blocked, and that is a failure of integrity (MACE 3.1).
+func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts ...string) (Passed, error) {
 	set := b.Texts().Named(ruleset)
 	s := messages.Screening{Requester: way.Requester, Where: way.Where, About: way.About, Durable: way.Durable}
-	all = classify.Result{Classification: classify.Pass}
+	all := Passed{Result: classify.Result{Classification: classify.Pass}}
 	if set != nil {
 		all.Ruleset = set.ID
 	}
@@ -50,21 +55,25 @@ func (b *Backend) Screen(ctx context.Context, ruleset string, way Passing, texts
 		if n < way.Before {
 			continue
 		}
-		shown = append(shown, one.Shown)
+		all.Texts = append(all.Texts, one.Shown)
 		s.Take(texts[n], one)
 		if one.Classification.Stricter(all.Classification) {
-			all = one
+			all.Result = one
 		}
 		all.Found = s.Found
 	}
 	if all.Classification == classify.Pass {
-		return all, shown, nil
+		return all, nil
 	}
 	s.Text = strings.Join(texts[way.Before:], "\n")
-	if _, err := b.Screened(ctx, s); err != nil {
-		return all, nil, err
+	done, err := b.Screened(ctx, s)
+	if err != nil {
+		return Passed{Result: all.Result}, err
 	}
-	return all, shown, nil
+	if why := done.Unreviewed; why != "" {
+		all.Unreviewed = strings.ToUpper(why[:1]) + why[1:] + "."
+	}
+	return all, nil
 }
 
 // shipped are the rulesets that come with the program, for who has no backend yet.
@@ -72,6 +81,9 @@ var shipped = sync.OnceValue(func() *classify.Library { return classify.NewLibra
 
 // Plain is a text as people may be told of it under a ruleset by its name, where nothing of it is recorded.
 func Plain(ruleset, text string) string { return classify.Text(shipped().Named(ruleset), text).Shown }
+
+// resultOfTool is where the texts are that a hook hands on.
+const resultOfTool = "result of a tool"
 
 // mostLooked bounds a result that is looked at here, in bytes; more of one does not come from a hook.
 const mostLooked = 256 << 10
@@ -86,31 +98,38 @@ func (b *Backend) ScreenResult(ctx context.Context, p interlock.Proposal, result
 		return "", "", nil
 	}
 	if len(result) > mostLooked {
-		return "", notLooked, nil
+		s := messages.Screening{Requester: p.Requester, Where: resultOfTool, Text: result,
+			Classification: string(classify.Refuse), Rule: "text.too-long", Why: "it is longer than is looked at"}
+		if set := b.Texts().Named(string(b.Settings.HookTexts)); set != nil {
+			s.Ruleset = set.ID
+		}
+		_, err := b.Screened(ctx, s)
+		return "", notLooked, err
 	}
-	value, quoted := []byte(result), false
-	if !json.Valid(value) {
+	value, quoted := rpc.Value([]byte(result)), false
+	if value == nil {
 		value, quoted = rpc.AppendString(nil, result), true
 	}
-	said := spoken.Read(value, spoken.Options{})
+	said := spoken.Read(value, spoken.Options{Speaks: classify.Speaks})
 	texts, runs := said.Texts()
-	way := Passing{Requester: p.Requester, Where: "result of a tool", Runs: runs}
-	all, parts, err := b.Screen(ctx, string(b.Settings.HookTexts), way, texts...)
+	way := Passing{Requester: p.Requester, Where: resultOfTool, Runs: runs}
+	all, err := b.Screen(ctx, string(b.Settings.HookTexts), way, texts...)
 	if err != nil || all.Message == "" {
 		return "", "", err
 	}
 	if all.Classification == classify.Refuse { // of the same form, and the refusal instead of its first text
-		for n := range parts {
-			parts[n] = ""
-		}
-		parts[0] = classify.BlockMessage
+		clear(all.Texts)
+		all.Texts[0] = classify.BlockMessage
 	}
-	out, whole := said.Show(parts)
+	if message = all.Message; all.Unreviewed != "" {
+		message += " " + all.Unreviewed
+	}
+	out, whole := said.Show(all.Texts)
 	switch {
 	case !whole:
-		return "", all.Message, nil
+		return "", message, nil
 	case quoted:
-		return rpc.Unquoted(out), all.Message, nil
+		return rpc.Unquoted(out), message, nil
 	}
-	return string(out), all.Message, nil
+	return string(out), message, nil
 }

@@ -144,6 +144,34 @@ func TestSpansAreOfTheOriginal(t *testing.T) {
 		{"key ghp_abcdefghijklm\n  nopqrstuvwxyz\n  0123456789 end", "ghp_abcdefghijklm\n  nopqrstuvwxyz\n  0123456789"},
 		{"card 4012 8888\n8888 1881, ok", "4012 8888\n8888 1881"},
 		{"IBAN DE89 3704\n0044 0532 0130 00, ok", "DE89 3704\n0044 0532 0130 00"},
+		{"card 4012\x00 8888\x7f 8888 1881, ok", "4012\x00 8888\x7f 8888 1881"},
+		{"token ghp_abcdefghijklm\x1b[1mnopqrstuvwxyz\x1b]0;title\a0123456789", "ghp_abcdefghijklm\x1b[1mnopqrstuvwxyz\x1b]0;title\a0123456789"},
+		{"token ghp_abcdefghijklm\u0085nopqrstuvwxyz\u20280123456789", "ghp_abcdefghijklm\u0085nopqrstuvwxyz\u20280123456789"},
+		{"token ghp_abcdefghijklm\rnopqrstuvwxyz\v0123456789", "ghp_abcdefghijklm\rnopqrstuvwxyz\v0123456789"},
+		{"card 4\ufe0f\u20e30\ufe0f\u20e31\ufe0f\u20e32\ufe0f\u20e3 8888 8888 1881.", "4\ufe0f\u20e30\ufe0f\u20e31\ufe0f\u20e32\ufe0f\u20e3 8888 8888 1881"},
+		{"card ❹⓿❶❷ 8888 ⑻⑻⑻⑻ 1881.", "❹⓿❶❷ 8888 ⑻⑻⑻⑻ 1881"},
+		{"ghp_abcd\u212ff\u210ahijklmnopqrstuvwxyz0123456789 end", "ghp_abcd\u212ff\u210ahijklmnopqrstuvwxyz0123456789"},
+		{"card <i>4012</i> <b>8888</b> 8888 <wbr>1881, ok", "4012</i> <b>8888</b> 8888 <wbr>1881"},
+		{"card 4012<!-- x -->8888&shy;8888&ZeroWidthSpace;1881, ok", "4012<!-- x -->8888&shy;8888&ZeroWidthSpace;1881"},
+		{"card 4012&ensp;8888&thinsp;8888<br>1881, ok", "4012&ensp;8888&thinsp;8888<br>1881"},
+		{`card \064012 8888 8888 1881.`, `\064012 8888 8888 1881`},
+		{`"token ghp_abcdefghijklm\nnopqrstuvwxyz0123456789"`, `ghp_abcdefghijklm\nnopqrstuvwxyz0123456789`},
+		{"token ghp_abcdefghijklm\\\n  nopqrstuvwxyz0123456789", "ghp_abcdefghijklm\\\n  nopqrstuvwxyz0123456789"},
+		{"> token ghp_abcdefghijklm\n> nopqrstuvwxyz0123456789", "ghp_abcdefghijklm\n> nopqrstuvwxyz0123456789"},
+		{"payload=bXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgx.", "bXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgx"},
+		{"see data/bXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgx.", "data/bXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgx"},
+		{`{"a":"x\nbXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgx"}`, "bXkgY2FyZCBpcyA0MDEyIDg4ODggODg4OCAxODgx"},
+		{"it is NTM2LTIyLTg3NDE= all right", "NTM2LTIyLTg3NDE="},
+		{"it is 3533362d32322d38373431 all right", "3533362d32322d38373431"},
+		{"key bQB5ACAAYwBhAHIAZAAgADQAMAAxADIAIAA4ADgAOAA4ACAAOAA4ADgAOAAgADEAOAA4ADEA end",
+			"bQB5ACAAYwBhAHIAZAAgADQAMAAxADIAIAA4ADgAOAA4ACAAOAA4ADgAOAAgADEAOAA4ADEA"},
+		{"key bXkgY2FyZBtbMW0gaXPpIDQwMTIgODg4OCA4ODg4IDE4ODE= end", "bXkgY2FyZBtbMW0gaXPpIDQwMTIgODg4OCA4ODg4IDE4ODE="},
+		{"VGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IDQwMTIgODg4\r\n  OCA4ODg4IDE4ODEgaXMgaXQ=\r\nend",
+			"VGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IDQwMTIgODg4\r\n  OCA4ODg4IDE4ODEgaXMgaXQ="},
+		{"dump: 34-30-31-32-38-38-38-38-38-38-38-38-31-38-38-31.", "34-30-31-32-38-38-38-38-38-38-38-38-31-38-38-31"},
+		{"dump: 3430 3132 3838 3838 3838 3838 3138 3831.", "3430 3132 3838 3838 3838 3838 3138 3831"},
+		{"dump: {0x34, 0x30, 0x31, 0x32, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x31, 0x38, 0x38, 0x31}",
+			"0x34, 0x30, 0x31, 0x32, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x31, 0x38, 0x38, 0x31"},
 	} {
 		got := classify.Text(mace(t), test.text)
 		if len(got.Spans) != 1 || test.text[got.Spans[0].Start:got.Spans[0].End] != test.found {
@@ -158,10 +186,36 @@ func TestHarmlessEncodings(t *testing.T) {
 		"https://docs.example.org/a%20b?q=x%26y&amp;z &lt;b&gt; C:\\users\\new \\u00e9t\\u00e9 100% of it",
 		"sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"4012\n4013\n4014\n4015\n4016\n4017", "1234567\n2345678\n3456789\n", "42\n2026-11-23 20:15:07 done 42\n2026-11-23 20:15:08 done",
-		"the-first-word-of-7\nthe-second-word-of-8\n", "mac 00:1b:44:11:3a:b7 then", "54 65 73 74 20 6f 66 20 31 32 20 62 79 74 65 73",
+		"the-first-word-of-7\nthe-second-word-of-8\n", "\x1b[1mbold\x1b[0m and \x1b]8;;https://docs.example.org\ahere\x1b]8;;\a",
+		"<p>a <b>bold</b> 4012</p><p>8888</p><td>8888</td><td>1881</td>", `C:\new\table\100 and \\n`, "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+		"VGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5\nZG9nLCBhbmQgbm9ib2R5IG1pbmRzLiBBbGwgdGVzdHMgcGFzcw==\n",
+		"12-34-56-78-90-12-34-56-78-90-12-34", "getElementsByTagNameAndClassName=someOtherIdentifier", "mac 00:1b:44:11:3a:b7 then", "54 65 73 74 20 6f 66 20 31 32 20 62 79 74 65 73",
 	} {
 		if got := classify.Text(shipped(t).Named("results"), text); got.Classification != classify.Pass {
 			t.Errorf("%q: %+v", text, got.Spans)
+		}
+	}
+}
+
+// TestAKeyOverTexts: what begins in one text is taken out of those behind it as far as it goes, and no further.
+func TestAKeyOverTexts(t *testing.T) {
+	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDndJt7NaG8T64/\n", 80) +
+		"-----END RSA PRIVATE KEY-----\n"
+	for _, cut := range []int{20, 100, 1500, 3000, len(key) - 20} {
+		for _, texts := range [][]string{
+			{"See: " + key[:cut], key[cut:] + "All tests passed."},
+			{"See: " + key[:cut], key[cut : cut+(len(key)-cut)/2], key[cut+(len(key)-cut)/2:] + "All tests passed."},
+		} {
+			run, shown := make([]int, len(texts)), ""
+			for n := range run {
+				run[n] = n
+			}
+			for _, r := range classify.Texts(mace(t), texts, run) {
+				shown += r.Shown
+			}
+			if !strings.HasPrefix(shown, "See: [redacted]") || !strings.HasSuffix(shown, "All tests passed.") || strings.Contains(shown, "NaG8") {
+				t.Errorf("cut at %d into %d: %.300q", cut, len(texts), shown)
+			}
 		}
 	}
 }

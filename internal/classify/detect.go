@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"interlock/internal/inject"
-	"interlock/internal/lex"
 	"interlock/internal/personal"
 	"interlock/internal/secret"
 )
@@ -61,10 +60,10 @@ func (r *Ruleset) sensitive(text string) []found {
 // layers adds what the detectors of sensitive parts find in a text as it is, as its reader sees it, and as it is without its escapes
 // and encodings, as many as that.
 func (r *Ruleset) layers(text string, all []found, deep int) []found {
-	all = r.broken(text, r.plain(text, all))
-	if !ascii(text) {
+	all = r.look(text, all, deep)
+	if !asSeen(text) {
 		if v := folded(text); v.text != text {
-			all = v.through(all, r.plain)
+			all = v.through(all, func(text string, all []found) []found { return r.look(text, all, deep) })
 		}
 	}
 	if deep == 0 {
@@ -73,7 +72,16 @@ func (r *Ruleset) layers(text string, all []found, deep int) []found {
 	if v, ok := unescaped(text); ok {
 		all = v.through(all, func(text string, all []found) []found { return r.layers(text, all, deep-1) })
 	}
-	return r.encoded(text, all, deep-1)
+	return all
+}
+
+// look adds what they find in a text as it is, over its line breaks and in its words that are encoded.
+func (r *Ruleset) look(text string, all []found, deep int) []found {
+	all = r.broken(text, r.plain(text, all))
+	if deep > 0 {
+		all = r.encoded(text, all, deep-1)
+	}
+	return all
 }
 
 // longSecret is the length at which package secret stops reading a value, however far it goes on.
@@ -135,86 +143,11 @@ func (r *Ruleset) merged(text string, all []found) []found {
 	return out
 }
 
-// minEncoded is the length from which a word may be text that is encoded.
-const minEncoded = 24
-
-// encoded adds the words of a text, in base64 or hexadecimal, that hold something once they are decoded: each whole, under the
-// strictest rule.
-func (r *Ruleset) encoded(text string, all []found, deep int) []found {
-	for at := 0; at < len(text); {
-		if !inBase64(text[at]) {
-			at++
-			continue
-		}
-		start := at
-		for at < len(text) && inBase64(text[at]) {
-			at++
-		}
-		var plain []byte
-		switch {
-		case at-start >= minEncoded:
-			plain = decodedWord(text[start:at])
-		case at-start == 2 || at-start > 2 && text[start+2] == '-':
-			plain, at = hexPairs(text, start)
-		}
-		if plain == nil {
-			continue
-		}
-		worst := -1
-		inner := r.risky(string(plain), r.layers(string(plain), nil, deep))
-		for n := range inner {
-			if worst < 0 || r.Rules[inner[n].rule].Verdict.Stricter(r.Rules[inner[worst].rule].Verdict) {
-				worst = n
-			}
-		}
-		if worst >= 0 {
-			all = append(all, found{start, at, inner[worst].kind, inner[worst].tier, inner[worst].rule})
-		}
-	}
-	return all
-}
-
-// decodedWord is the text that a word says once it is decoded, or nil.
-func decodedWord(word string) []byte {
-	if plain := hexText(word); plain != nil {
-		return plain
-	}
-	if plain, err := lex.DecodeBase64(word); err == nil && readable(plain) {
-		return plain
-	}
-	return nil
-}
-
-func inBase64(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
-}
-
-// readable reports bytes that are text.
-func readable(text []byte) bool {
-	for _, c := range text {
-		if !readableByte(c) {
-			return false
-		}
-	}
-	return len(text) > 0 && utf8.Valid(text)
-}
-
-func readableByte(c byte) bool { return c >= ' ' && c != 0x7f || c == '\n' || c == '\t' || c == '\r' }
-
-func ascii(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if text[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
 // injected returns the parts of a text that are orders to a model: its sentences and lines that are, or, where no one is by
 // itself, all of it.
 func injected(text string) [][2]int {
 	in := inject.Injected(text)
-	if !in && !ascii(text) {
+	if !in && !asSeen(text) {
 		v := folded(text)
 		in = v.text != text && inject.Injected(v.text)
 	}
@@ -243,14 +176,30 @@ func injected(text string) [][2]int {
 // sentenceEnd returns where the sentence or line that begins at a place ends.
 func sentenceEnd(text string, start int) int {
 	for i := start; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\n':
+		switch {
+		case text[i] == '\n':
 			return i + 1
-		case (c == '.' || c == '!' || c == '?') && i+1 < len(text) && strings.IndexByte(" \"')", text[i+1]) >= 0 && i > start:
-			return i + 1
-		case c == '"' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == '}' || text[i+1] == ']') && i > start:
+		case i == start || !endsSentence(text, i):
+		case text[i] == '"':
 			return i
+		default:
+			return i + 1
 		}
 	}
 	return len(text)
+}
+
+// endsSentence reports a sign at a place with which a sentence ends.
+func endsSentence(text string, at int) bool {
+	if at+1 == len(text) {
+		return false
+	}
+	next := text[at+1]
+	switch text[at] {
+	case '.', '!', '?':
+		return strings.IndexByte(" \"')", next) >= 0
+	case '"':
+		return next == ',' || next == '}' || next == ']'
+	}
+	return false
 }

@@ -1,7 +1,11 @@
 package classify
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -96,6 +100,35 @@ func inPieces(t *testing.T, ruleset *Ruleset, text string, cut int) {
 	two, second := write(1 << 20)
 	if one != two || first.Classification != second.Classification || first.Found != second.Found || first.Rule != second.Rule {
 		t.Fatalf("%q in pieces of %d: %q %+v, whole %q %+v", text, cut, one, first, two, second)
+	}
+}
+
+// TestWindowsDecode: what is encoded in a word, in lines or in a dump that is longer than a window is found wherever it stands.
+func TestWindowsDecode(t *testing.T) {
+	all, err := Parse(rules.Defaults()["safety.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(text string) string {
+		var b strings.Builder
+		for ; len(text) > 76; text = text[76:] {
+			b.WriteString(text[:76] + "\n")
+		}
+		return b.String() + text
+	}
+	in64 := base64.StdEncoding.EncodeToString
+	filler := []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 300))
+	for at := range 40 {
+		text := slices.Concat(filler[:5000+at*101], []byte(" 4012 8888 8888 1881 "), filler[:4000])
+		for name, encoded := range map[string]string{"base64": in64(text), "lines": lines(in64(text)), "hex": hex.EncodeToString(text),
+			"dump": fmt.Sprintf("% x", text)} {
+			s := NewStream(all.Named("mace-stage1"))
+			s.size = 4 << 10
+			s.Write([]byte(encoded))
+			if _, got := s.Close(); got.Classification != Remove {
+				t.Errorf("%s, %d: %s", name, at, got.Classification)
+			}
+		}
 	}
 }
 

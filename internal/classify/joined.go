@@ -1,10 +1,15 @@
 package classify
 
-import "sort"
+import (
+	"sort"
+	"strings"
+)
 
-// What reaches over the end of a text is looked for so many bytes to both sides of it, in pieces of at most that many.
+// What reaches over the end of a text is looked for so many bytes to both sides of it, and where it goes on there, as the lines of a
+// key do, as far as anything known goes; in pieces of at most that many.
 const (
 	maxSeam   = 512
+	maxReach  = lookahead
 	maxRegion = 64 << 10
 )
 
@@ -54,18 +59,53 @@ const ahead = "| "
 // run looks at the texts of a run with a separator between them.
 func (j *joiner) run(run []int, between string) {
 	j.begin()
+	more := 0 // so many bytes of what follows may belong to what was found last
 	for _, n := range run {
-		text := j.texts[n]
-		if len(text) <= 2*maxSeam {
-			j.add(n, 0, len(text), between)
+		size := len(j.texts[n])
+		if size <= max(2*maxSeam, more) {
+			j.add(n, 0, size, between)
+			more -= size
 			continue
 		}
-		j.add(n, 0, maxSeam, between)
-		j.look()
+		if len(j.parts) > 0 {
+			j.add(n, 0, min(size, max(maxSeam, more)), between)
+			if j.look() && more < maxReach {
+				if j.widen(min(size, maxReach)); size <= maxReach {
+					more = maxReach - size
+					continue
+				}
+				j.look()
+			}
+		}
 		j.begin()
-		j.add(n, len(text)-maxSeam, len(text), between)
+		j.add(n, j.tail(n), size, between)
+		more = 0
 	}
 	j.look()
+}
+
+// tail returns where the end of a text begins that what follows may go on with: what was found there, or a long word.
+func (j *joiner) tail(n int) int {
+	text, own := j.texts[n], &j.out[n]
+	least, from := max(0, len(text)-maxReach), len(text)-maxSeam
+	if own.Found > len(own.Spans) {
+		return least
+	}
+	if last := len(own.Spans) - 1; last >= 0 && own.Spans[last].End >= len(strings.TrimRight(text, " \r\n")) {
+		from = min(from, own.Spans[last].Start)
+	}
+	word := len(text)
+	for word > least && inBase64(text[word-1]) {
+		word--
+	}
+	return max(least, min(from, word))
+}
+
+// widen has the last piece in the region go on to a place in its text.
+func (j *joiner) widen(to int) {
+	last := &j.parts[len(j.parts)-1]
+	j.region = append(j.region, j.texts[last.text][last.from+last.size:to]...)
+	last.size = to - last.from
 }
 
 func (j *joiner) begin() { j.region, j.parts = append(j.region[:0], ahead...), j.parts[:0] }
@@ -94,10 +134,10 @@ func (j *joiner) add(n, from, to int, between string) {
 	j.region = append(j.region, j.texts[n][from:to]...)
 }
 
-// look notes what reaches over the end of a piece in the region.
-func (j *joiner) look() {
+// look notes what reaches over the end of a piece in the region, and reports whether some of it may go on behind the region.
+func (j *joiner) look() (open bool) {
 	if len(j.parts) < 2 {
-		return
+		return false
 	}
 	for _, s := range j.ruleset.detect(string(j.region)) {
 		verdict := j.ruleset.Rules[s.rule].Verdict
@@ -108,6 +148,7 @@ func (j *joiner) look() {
 		if s.Start == 0 && j.known(verdict) {
 			continue // it is all of them together, because of one
 		}
+		open = open || s.End >= len(j.region)-1
 		if j.cuts == nil {
 			j.cuts = make([][]found, len(j.texts))
 		}
@@ -120,6 +161,7 @@ func (j *joiner) look() {
 			j.cuts[p.text] = append(j.cuts[p.text], c)
 		}
 	}
+	return open
 }
 
 // known reports whether one of the texts in the region leads by itself where all of them do together.
@@ -171,5 +213,6 @@ func (j *joiner) cut(n int) Result {
 		own.Found++
 		own.Spans = append(own.Spans, Span{c.Start, c.End, r.Rules[c.rule].ID, c.kind, c.tier, r.Rules[c.rule].Verdict})
 	}
+	sort.SliceStable(own.Spans, func(i, k int) bool { return own.Spans[i].Start < own.Spans[k].Start })
 	return own
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // engine is the version of the detectors. It is part of every snapshot's id: other detectors are another ruleset.
-const engine = 2
+const engine = 3
 
 // snapshotDomain separates these digests from all others.
 const snapshotDomain = "interlock/safety-ruleset/v1"

@@ -109,12 +109,7 @@ func (s *Stream) window(last bool) {
 		if span.End <= from || span.Start >= core {
 			continue
 		}
-		if span.Start < from { // what began in the context was decided with it, and what goes on behind it was not
-			if span.Start < s.context {
-				continue
-			}
-			span.Start = from
-		}
+		span.Start = max(span.Start, from) // what begins in the context was decided with it, and what goes on behind it was not
 		core = max(core, span.End)
 		accepted = append(accepted, span)
 	}

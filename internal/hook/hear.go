@@ -37,13 +37,13 @@ func (c *Call) hear(ctx context.Context, backend Backend) error {
 	return backend.HearResult(ctx, c.Proposals[0], c.Result)
 }
 
-// tells reports whether a call says something that may be worth remembering.
+// tells reports whether a call says something that may be worth remembering, or has to be looked at.
 func tells(c *Call) bool {
 	switch c.Phase {
 	case Told:
 		return c.Said != "" && c.Who.Run != ""
 	case After:
-		return len(c.Result) > minTold && len(c.Proposals) > 0 && c.Proposals[0].Requester.Run != ""
+		return len(c.Result) > minTold && len(c.Proposals) > 0
 	}
 	return false
 }

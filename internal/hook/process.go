@@ -157,6 +157,7 @@ func Decide(ctx context.Context, call Call, env Environment, backend Backend, re
 		return Render(call, redact), nil
 	}
 	if call.Phase == After {
+		call.screen(ctx, backend) // first: whatever else fails, what must not be seen is not
 		for i, outcome := range call.Outcomes {
 			if err := backend.Report(ctx, call.Proposals[i].Requester, outcome); err != nil {
 				return Refuse(call, "outcome", "the outcome was not recorded: "+shown(err)), nil
@@ -165,7 +166,6 @@ func Decide(ctx context.Context, call Call, env Environment, backend Backend, re
 		if err := call.hear(ctx, backend); err != nil {
 			return Refuse(call, "result", "what the call returned is not remembered: "+shown(err)), nil
 		}
-		call.screen(ctx, backend)
 		return Render(call, redact), nil
 	}
 	answers := make([]interlock.Answer, len(call.Proposals))

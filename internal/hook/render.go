@@ -86,7 +86,7 @@ func Refuse(call Call, rule, reason string) Output {
 	}
 	text := presentable("[hook."+rule+"] "+sentence(advice.Commands(reason, call.home)), nil)
 	if call.Phase == After || call.Phase == Other {
-		return Output{Stderr: []byte(text + "\n"), Exit: 1}
+		return call.failedAfter(text)
 	}
 	d, known := dialectOf(call.Agent)
 	if !known {

@@ -28,7 +28,7 @@ type screened struct {
 // screen has what a call returned looked at.
 func (c *Call) screen(ctx context.Context, backend Backend) {
 	by, looks := backend.(Screener)
-	if !looks || !tells(c) || c.Phase != After {
+	if !looks || c.Phase != After || !tells(c) {
 		return
 	}
 	shown, message, err := by.ScreenResult(ctx, c.Proposals[0], c.Result)
@@ -60,6 +60,19 @@ func (c *Call) replacing(d dialect) Output {
 		}
 	}
 	return Output{Stderr: []byte("[hook.texts] " + c.screened.message + " This harness shows its agent the result as it was.\n"), Exit: 1}
+}
+
+// failedAfter tells of a failure after the fact. Where the harness shows people only what comes with a status of failure, and takes another
+// result only without one, the result goes first.
+func (c *Call) failedAfter(text string) Output {
+	out := Output{Exit: 1}
+	if c.Phase == After && c.screened.message != "" {
+		if d, known := dialectOf(c.Agent); known {
+			out = c.replacing(d)
+		}
+	}
+	out.Stderr = append(out.Stderr, text+"\n"...)
+	return out
 }
 
 // json is what is shown in the form that the result had.

@@ -14,14 +14,18 @@ import (
 type looking struct {
 	shown, message string
 	err            error
+	unreported     error // of recording an outcome
+	forgotten      error // of remembering a result
 }
 
 func (looking) ProposeHanded(context.Context, interlock.Handover, interlock.Proposal) interlock.Answer {
 	return interlock.Answer{}
 }
-func (looking) Report(context.Context, interlock.Requester, interlock.Outcome) error { return nil }
-func (looking) HearPrompt(context.Context, interlock.Requester, string) error        { return nil }
-func (looking) HearResult(context.Context, interlock.Proposal, string) error         { return nil }
+func (l looking) Report(context.Context, interlock.Requester, interlock.Outcome) error {
+	return l.unreported
+}
+func (looking) HearPrompt(context.Context, interlock.Requester, string) error  { return nil }
+func (l looking) HearResult(context.Context, interlock.Proposal, string) error { return l.forgotten }
 func (l looking) ScreenResult(context.Context, interlock.Proposal, string) (string, string, error) {
 	return l.shown, l.message, l.err
 }
@@ -73,5 +77,33 @@ func TestResultsAreReplacedWhereTheyCanBe(t *testing.T) {
 	out, _ := hook.Decide(t.Context(), call, hook.Environment{}, looking{err: errors.New("the disk is full")}, redact, error.Error)
 	if !strings.Contains(string(out.Stdout), `"updatedToolOutput":"What had to be left out`) {
 		t.Errorf("what could not be recorded is %s", out.Stdout)
+	}
+}
+
+// TestAFailureShowsNoMore: where the outcome can't be recorded, or the call belongs to no session, what must not be seen of a result is
+// replaced all the same, and people are told of the failure.
+func TestAFailureShowsNoMore(t *testing.T) {
+	const payload = `{"hook_event_name":"PostToolUse","tool_use_id":"u","cwd":"/w","tool_name":"Bash",` +
+		`"tool_input":{"command":"env"},"tool_response":{"stdout":"card 4012 8888 8888 1881"}}`
+	full := errors.New("the disk is full")
+	for _, test := range []struct {
+		session string
+		backend looking
+		stderr  string
+	}{
+		{`"session_id":"s",`, looking{unreported: full}, "the outcome was not recorded"},
+		{`"session_id":"s",`, looking{forgotten: full}, "is not remembered"},
+		{"", looking{}, ""},
+	} {
+		test.backend.shown, test.backend.message = `{"stdout":"card [redacted]"}`, "Some information was removed for safety."
+		call, err := hook.Parse("claude", []byte("{"+test.session+payload[1:]), hook.Environment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := hook.Decide(t.Context(), call, hook.Environment{}, test.backend, redact, error.Error)
+		if !strings.Contains(string(out.Stdout), `"updatedToolOutput":{"stdout":"card [redacted]"}`) || out.Exit != 0 ||
+			!strings.Contains(string(out.Stderr), test.stderr) {
+			t.Errorf("%q: %s, %s, %d", test.stderr, out.Stdout, out.Stderr, out.Exit)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func ordered(low string) bool {
 	words := textWords(low)
 	for i, w := range words {
 		switch {
-		case dismissWords.Has(w.word):
+		case dismissWords.Has(w.word) && !assigned(low, w.end):
 			if end := dismissed(words[i+1 : min(len(words), i+8)]); end >= 0 && !quoted(low, w.start, words[i+1+end].end) {
 				return true
 			}
@@ -108,6 +108,12 @@ func ordered(low string) bool {
 		}
 	}
 	return handedOn(low, words) || orderedInRecord(low, words)
+}
+
+// assigned reports a word that a list is assigned to behind it, as settings have them: ignore = ["E501"].
+func assigned(low string, end int) bool {
+	rest, is := strings.CutPrefix(strings.TrimLeft(low[end:min(len(low), end+8)], " "), "=")
+	return is && strings.HasPrefix(strings.TrimLeft(rest, " "), "[")
 }
 
 // seriousVerbs are verbs of orders whose execution is hard to take back.

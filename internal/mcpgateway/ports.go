@@ -111,6 +111,8 @@ type Shown struct {
 	Texts   []string // in the same order, without those that went on before
 	Message string   // what the reader is told of what is missing; empty: nothing is
 	Blocked bool     // none of it may go on
+
+	Unreviewed string // a sentence that says why nobody reviews what is missing; empty: somebody does, or none of it waits for that
 }
 
 // Nowhere takes what belongs to a message that is no request: there is nobody who waits for it.

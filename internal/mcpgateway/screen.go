@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 
 	"interlock"
+	"interlock/internal/classify"
 	"interlock/internal/rpc"
 	"interlock/internal/telling"
 )
@@ -34,8 +37,8 @@ type utterance struct {
 	by         permit // the decided call that it came of, if there is one
 	value      []byte // JSON that was scanned before
 	definition bool
-	chunk      string   // the member that goes on with what was told before
-	before     []string // that
+	chunk      string // the member that goes on with what was told before
+	heard      *heard // that; nil: nothing was
 }
 
 // screen returns what of something may be shown and what is to be said of the rest. None of it may be where told is blocked, or with an
@@ -45,11 +48,15 @@ func (s *Session) screen(ctx context.Context, o utterance) (shown []byte, told S
 	if c == nil || len(o.value) == 0 {
 		return o.value, told, nil
 	}
-	value := telling.Read(o.value, telling.Options{Definition: o.definition, Chunk: o.chunk, Before: o.before})
+	options := telling.Options{Definition: o.definition, Speaks: classify.Speaks}
+	if o.heard != nil {
+		options.Chunk, options.Before = o.chunk, o.heard.pieces
+	}
+	value := telling.Read(o.value, options)
 	if value.Empty() {
 		return o.value, told, nil
 	}
-	ask := Classified{Requester: o.by.requester, Event: o.by.answer.Event, Where: o.where, Before: len(o.before)}
+	ask := Classified{Requester: o.by.requester, Event: o.by.answer.Event, Where: o.where, Before: len(options.Before)}
 	ask.Texts, ask.Runs = value.Texts()
 	if ask.Requester.Agent == "" {
 		ask.Requester = s.requester()
@@ -58,7 +65,10 @@ func (s *Session) screen(ctx context.Context, o utterance) (shown []byte, told S
 	switch {
 	case err != nil || told.Blocked:
 		return nil, told, err
-	case told.Message == "":
+	case o.heard != nil:
+		o.heard.add(value.Chunks(told.Texts))
+	}
+	if told.Message == "" {
 		return o.value, told, nil
 	}
 	shown, whole := value.Show(told.Texts)
@@ -95,7 +105,7 @@ func (s *Session) screened(ctx context.Context, r *request, p permit, result []b
 	case told.Blocked:
 		return r.blocked(told.Message)
 	case told.Message != "":
-		shown = remarked(shown, told.Message)
+		shown = remarked(shown, told)
 	}
 	if h := s.gateway.config.Hearer; h != nil {
 		h.Returned(p.requester, interlock.View{}, p.action, string(shown))
@@ -115,19 +125,31 @@ func (r *request) blocked(message string) answer {
 	return answer{result: encode(out)}
 }
 
-// remarked is a result that says that something was taken out of it: as a text more where it consists of such, else in its _meta.
-func remarked(result []byte, message string) []byte {
+// remarked is a result that says that something was taken out of it, and where that waits for nobody: as texts more where it consists
+// of such, else in its _meta.
+func remarked(result []byte, told Shown) []byte {
 	content := rpc.Member(result, "content")
 	if len(content) > 1 && content[0] == '[' {
-		block := encode(textContent{Type: "text", Text: message})
 		list := []byte{'['}
 		rpc.Elements(content, func(value []byte) { list = append(append(list, value...), ',') })
-		return rpc.With(result, "content", append(append(list, block...), ']'))
+		list = append(list, encode(textContent{Type: "text", Text: told.Message})...)
+		if told.Unreviewed != "" {
+			list = append(append(list, ','), encode(textContent{Type: "text", Text: told.Unreviewed})...)
+		}
+		return rpc.With(result, "content", append(list, ']'))
 	}
 	if rpc.Member(result, "_meta") != nil {
 		return result
 	}
-	return rpc.Appended(result, `"_meta":{"`+noticeOf+`":`+string(rpc.AppendString(nil, message))+`}`)
+	return rpc.Appended(result, `"_meta":{"`+noticeOf+`":`+string(rpc.AppendString(nil, told.notice()))+`}`)
+}
+
+// notice is what is said of what is missing, in one text.
+func (s Shown) notice() string {
+	if s.Unreviewed == "" {
+		return s.Message
+	}
+	return s.Message + " " + s.Unreviewed
 }
 
 // faulted is a server's error as the client may see it. Its code is kept, so that a program does what it does for such errors.
@@ -135,7 +157,7 @@ func (s *Session) faulted(ctx context.Context, p permit, fault []byte) answer {
 	shown, told, err := s.screen(ctx, utterance{where: inError, by: p, value: fault})
 	if err == nil && !told.Blocked {
 		if told.Message != "" {
-			message := rpc.Unquoted(rpc.Member(shown, "message")) + " " + told.Message
+			message := rpc.Unquoted(rpc.Member(shown, "message")) + " " + told.notice()
 			shown = rpc.With(shown, "message", rpc.AppendString(nil, message))
 		}
 		return answer{fault: shown}
@@ -150,25 +172,36 @@ func (s *Session) faulted(ctx context.Context, p permit, fault []byte) answer {
 	return faultOf(code, "the server's error was withheld", nil)
 }
 
-// maxHeard bounds what of a stream of notices is kept for what reaches over from one into the next.
-const maxHeard = 64
+// What of a stream of notices is kept for what reaches over from one into the next: so many pieces, so many bytes of them, and where
+// the last one ended in something that was taken out, such as the first lines of a key, as many as that may have.
+const (
+	maxHeard = 64
+	mostSeam = 512
+	mostOpen = 20 << 10
+)
 
-// A heard is the end of what a server has told in pieces. One goroutine uses it.
+// A heard is the end of what a server has told in pieces, as it told them: what goes on behind something that was taken out is known
+// by that. One goroutine uses it.
 type heard struct{ pieces []string }
 
-// add keeps a piece as it went on.
-func (h *heard) add(piece string) {
-	const most = 512
-	if len(piece) > most {
-		piece = piece[len(piece)-most:]
+// add keeps pieces, of which so much was shown.
+func (h *heard) add(said, shown []string) {
+	if len(said) == 0 {
+		return
 	}
-	h.pieces = append(h.pieces, piece)
-	size := 0
-	for n := len(h.pieces) - 1; n >= 0; n-- {
-		if size += len(h.pieces[n]); size > most && n < len(h.pieces)-1 || len(h.pieces)-n > maxHeard {
-			h.pieces = append(h.pieces[:0], h.pieces[n+1:]...)
+	h.pieces = append(h.pieces, said...)
+	most := mostSeam
+	if last := strings.TrimSpace(shown[len(shown)-1]); strings.HasSuffix(last, classify.Redacted) || strings.HasSuffix(last, classify.Omitted) {
+		most = mostOpen
+	}
+	for n, size := len(h.pieces)-1, 0; n >= 0; n-- {
+		piece := h.pieces[n]
+		if size+len(piece) >= most || len(h.pieces)-n == maxHeard {
+			h.pieces[n] = piece[max(0, len(piece)-(most-size)):]
+			h.pieces = slices.Delete(h.pieces, 0, n)
 			return
 		}
+		size += len(piece)
 	}
 }
 
@@ -178,10 +211,7 @@ func (s *Session) notice(params []byte, chunk string, h *heard) []byte {
 	if s.gateway.config.Classifier == nil {
 		return params
 	}
-	o := utterance{where: inNotice, value: params}
-	if value := rpc.Member(params, chunk); h != nil && len(value) > 0 && value[0] == '"' {
-		o.chunk, o.before = chunk, h.pieces
-	}
+	o := utterance{where: inNotice, value: params, chunk: chunk, heard: h}
 	ctx, cancel := context.WithTimeout(s.ctx, recordTimeout)
 	defer cancel()
 	shown, told, err := s.screen(ctx, o)
@@ -195,9 +225,6 @@ func (s *Session) notice(params []byte, chunk string, h *heard) []byte {
 		if rest, again, err := s.screen(ctx, utterance{where: inNotice, value: shown}); err != nil || again.Message != "" || rest == nil {
 			return nil
 		}
-	}
-	if o.chunk != "" {
-		h.add(rpc.Unquoted(rpc.Member(shown, chunk)))
 	}
 	return shown
 }

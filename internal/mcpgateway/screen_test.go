@@ -18,8 +18,9 @@ import (
 
 // A looker is the classifier itself, without anything that is recorded.
 type looker struct {
-	set  *classify.Ruleset
-	fail error
+	set        *classify.Ruleset
+	fail       error
+	unreviewed string
 
 	mu    sync.Mutex
 	found []mcpgateway.Classified // of which something was taken out
@@ -52,6 +53,9 @@ func (l *looker) Classify(_ context.Context, c mcpgateway.Classified) (mcpgatewa
 	defer l.mu.Unlock()
 	l.found = append(l.found, c)
 	shown.Message, shown.Blocked = worst.Message, worst.Classification == classify.Refuse
+	if worst.Classification == classify.Review {
+		shown.Unreviewed = l.unreviewed
+	}
 	return shown, l.fail
 }
 
@@ -196,6 +200,7 @@ func ways() []way {
 		{name: "an object in the log", set: noting(logLine(`"data":{"x":[%s]}`, all))},
 		{name: "a logger's name", set: noting(logLine(`"logger":%s,"data":1`, all))},
 		{name: "two log messages", set: noting(logLine(`"data":%s`, left), logLine(`"data":%s`, right))},
+		{name: "objects in two log messages", set: noting(logLine(`"data":{"x":%s}`, left), logLine(`"data":{"x":%s}`, right))},
 		{name: "two blocks", set: func(f *fakeServer, text string) {
 			f.answers["tools/call"] = fmt.Sprintf(`{"content":[{"type":"text","text":%s},{"type":"text","text":%s}]}`, quoted(left(text)),
 				quoted(right(text)))
@@ -230,6 +235,10 @@ func ways() []way {
 		carried("a blob in a result", "tools/call", "",
 			`{"content":[{"type":"resource","resource":{"uri":"a:b","mimeType":"application/json","blob":%s}}]}`),
 		carried("a picture that is none", "tools/call", "", `{"content":[{"type":"image","mimeType":"image/png","data":%s}]}`),
+		carriedAs("a blob in UTF-16", "resources/read", `{"uri":"note://a"}`,
+			`{"contents":[{"uri":"note://a","mimeType":"text/plain;charset=utf-16le","blob":%s}]}`,
+			func(text string) string { return base64d(each("%c\x00")(text)) }),
+		{name: "a picture that is written out", set: calling(`{"content":[{"type":"image","mimeType":"image/png","data":%s}]}`)},
 		{name: "a prompt", method: "prompts/get", params: `{"name":"notes.p"}`,
 			set: answering("prompts/get", `{"messages":[{"role":"user","content":{"type":"text","text":%s}}]}`)},
 		{name: "a completion", method: "completion/complete",
@@ -265,8 +274,12 @@ func digits(text string) string { return strings.ReplaceAll(text, " ", "") }
 
 // carried is a text that is carried as bytes.
 func carried(name, method, params, format string) way {
-	return way{name: name, method: method, params: params, marks: base64d,
-		set: func(f *fakeServer, text string) { answering(method, format)(f, base64d(text)) }}
+	return carriedAs(name, method, params, format, base64d)
+}
+
+func carriedAs(name, method, params, format string, as func(string) string) way {
+	return way{name: name, method: method, params: params, marks: as,
+		set: func(f *fakeServer, text string) { answering(method, format)(f, as(text)) }}
 }
 
 // seen is everything that a client is sent when a server's text goes one way.
@@ -344,7 +357,7 @@ func TestWhatIsTakenOutChangesNothingElse(t *testing.T) {
 			`{"structuredContent":{"z":1.50,"b":1e3,"a":"card [redacted]","n":12345678901234567890},"content":[{` +
 				`"text":"Some information was removed for safety.","type":"text"}]}`},
 		{`{"structuredContent":{"4012 8888 8888 1881":1,"[redacted]":2,"5500 0000 0000 0004":3}}`,
-			`{"structuredContent":{"[redacted]-2":1,"[redacted]":2,"[redacted]-2-3":3},"_meta":{"interlock/notice":` +
+			`{"structuredContent":{"[redacted]-2":1,"[redacted]":2,"[redacted]-3":3},"_meta":{"interlock/notice":` +
 				`"Some information was removed for safety."}}`},
 		{`{"content":[ ],"structuredContent":{"card":4.012888888881881e15,"ms":1700000000000,"max":9007199254740991}}`,
 			`{"content":[{"text":"Some information was removed for safety.","type":"text"}],"structuredContent":{"card":"[redacted]",` +
@@ -417,7 +430,7 @@ func TestAToolLeftOutIsNotThere(t *testing.T) {
 // TestNothingGoesOnUnrecorded: where it can't be recorded what was taken out, nothing goes on, of whatever kind it is.
 func TestNothingGoesOnUnrecorded(t *testing.T) {
 	for _, w := range ways() {
-		if w.only != "" || w.marks != nil || strings.HasPrefix(w.name, "two log") {
+		if w.only != "" || w.marks != nil || strings.Contains(w.name, "two log") {
 			continue
 		}
 		l := newLooker(t)

@@ -159,7 +159,7 @@ func (f *finder) born(start int) bool {
 	}
 	text := f.text[start:end]
 	written := false
-	if len(text) <= 2 { // 12 March 1984
+	if len(text) <= 2 && end+1 < len(f.text) && letter(f.text[end+1]) { // 12 March 1984
 		end, written = f.spelledDate(start, end)
 		text = ""
 	}

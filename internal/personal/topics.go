@@ -143,6 +143,9 @@ func (f *finder) topics(start, end int) topic {
 		wordTopics(f.text[end:min(len(f.text), end+contextBehind)])
 }
 
+// Speaks reports whether a name has a word in it that says of a number or a date what it is.
+func Speaks(name string) bool { return wordTopics(name)&^(ofNumber|ofPerson|ofMachine) != 0 }
+
 func wordTopics(text string) (all topic) {
 	var space [48]byte
 	for i := 0; i < len(text); {

@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // The bounds on a message's shape. Its length is the transport's to bound.
@@ -335,6 +336,16 @@ func Member(object []byte, name string) []byte {
 		}
 	})
 	return found
+}
+
+// Value is the JSON value that a text consists of, without the blanks around it; nil: it is none such as this door reads.
+func Value(text []byte) []byte {
+	s := scanner{data: text}
+	value := s.value()
+	if s.next() != 0 || s.bad != "" || !utf8.Valid(text) {
+		return nil
+	}
+	return value
 }
 
 // IsTrue reports whether a value is the literal true.

@@ -109,6 +109,20 @@ func wordAt(text string, at int) (best word, ok bool) {
 	return best, ok
 }
 
+// Speaks reports whether a name has a word in it that speaks of a secret.
+func Speaks(name string) bool {
+	t := tables()
+	for at := range len(name) {
+		if t.classes[name[at]]&assigns == 0 {
+			continue
+		}
+		if _, ok := wordAt(name, at); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // passwordName rejects names that only begin like a password: passed, passenger, bypass, compass.
 func passwordName(text string, at int, name, word string) bool {
 	if strings.HasPrefix(name, "password") || strings.HasPrefix(name, "passw") || strings.HasPrefix(name, "passphrase") {

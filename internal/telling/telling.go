@@ -4,20 +4,18 @@
 package telling
 
 import (
-	"encoding/base64"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"interlock/internal/lex"
 	"interlock/internal/rpc"
 )
 
-// Options say what a value is.
+// Options say what a value is, and what its names are.
 type Options struct {
-	Definition bool     // of a tool, prompt or resource: calls go by its names
-	Before     []string // what was told before in pieces, with which Chunk is read
-	Chunk      string   // the member that goes on with that
+	Definition bool                   // of a tool, prompt or resource: calls go by its names
+	Before     []string               // what was told before in pieces, with which Chunk is read
+	Chunk      string                 // the member that goes on with that
+	Speaks     func(name string) bool // whether a name says of a value what it is; nil: none does
 }
 
 // A Value is a JSON value with the texts in it. It is used by one goroutine.
@@ -73,11 +71,22 @@ func (v *Value) Show(shown []string) (out []byte, whole bool) {
 	return v.out, !v.stuck
 }
 
+// Chunks are the texts that go on with what was told before; shown is of [Value.Show], and of theirs what may be.
+func (v *Value) Chunks(shown []string) (said, told []string) {
+	for n, p := range v.pieces {
+		if p.chunk {
+			said, told = append(said, p.text), append(told, shown[n])
+		}
+	}
+	return said, told
+}
+
 // A piece is one text as its reader has it.
 type piece struct {
 	text  string
 	run   int  // pieces of one run are read one behind the other; 0: this one is read by itself
 	exact bool // programs go by its spelling
+	chunk bool // it goes on with what was told before
 }
 
 // runBlocks is the run of what a message consists of: its blocks, contents and messages. Behind it come arrays of texts.
@@ -88,6 +97,7 @@ type place struct {
 	name   string // of the member it is, or is an element of
 	run    int    // of the array it is an element of
 	schema bool   // it is in a schema, where names and values are spelled
+	chunk  bool   // it is in the member that goes on with what was told before
 }
 
 // schemas are members that hold one; proseOf are the members of schemas and definitions that are only read.
@@ -158,7 +168,7 @@ func (v *Value) walk(value []byte, in place) {
 func (v *Value) object(object []byte, in place) {
 	v.sign('{')
 	first := true
-	var names map[string]bool // that were written in place of others
+	var names map[string]int // that the object has, and how often what was put in their place
 	rpc.Members(object, func(name, value []byte) {
 		if !first {
 			v.sign(',')
@@ -167,25 +177,34 @@ func (v *Value) object(object []byte, in place) {
 		shown := string(name)
 		if !plain(shown) {
 			var cut bool
-			if shown, cut = v.take(piece{text: shown, exact: in.schema}); cut {
+			if shown, cut = v.take(piece{text: shown, exact: in.schema, chunk: in.chunk}); cut {
 				if names == nil {
-					names = map[string]bool{}
+					names = map[string]int{}
+					rpc.Members(object, func(name, _ []byte) { names[string(name)] = 1 })
 				}
-				for n := 2; names[shown] || rpc.Member(object, shown) != nil; n++ { // no name twice
-					shown += "-" + strconv.Itoa(n)
-				}
-				names[shown] = true
+				shown = another(names, shown)
 			}
 		}
 		if v.shown != nil {
 			v.out = append(rpc.AppendString(v.out, shown), ':')
 		}
-		if value[0] == '"' && (string(name) == "blob" || string(name) == "data") && v.carried(object, string(name), value) {
+		if value[0] == '"' && (string(name) == "blob" || string(name) == "data") && v.carried(object, string(name), value, in) {
 			return
 		}
-		v.walk(value, place{name: string(name), schema: in.schema || schemas[string(name)]})
+		v.walk(value, place{name: string(name), schema: in.schema || schemas[string(name)],
+			chunk: in.chunk || in.name == "" && v.options.Chunk != "" && string(name) == v.options.Chunk})
 	})
 	v.sign('}')
+}
+
+// another is a name, or what of it no name is yet, and takes it.
+func another(names map[string]int, name string) string {
+	for used := names[name]; used > 0; used = names[name] {
+		names[name]++
+		name += "-" + strconv.Itoa(used+1)
+	}
+	names[name] = 1
+	return name
 }
 
 func (v *Value) array(array []byte, in place) {
@@ -206,12 +225,16 @@ func (v *Value) array(array []byte, in place) {
 	v.sign(']')
 }
 
-// text is a string.
+// text is a string. Under a name that says what it is, it is read with that, as it is written.
 func (v *Value) text(value []byte, in place) {
-	p := piece{text: rpc.Unquoted(value), run: in.run,
+	p := piece{text: rpc.Unquoted(value), run: in.run, chunk: in.chunk,
 		exact: in.schema && !proseOf[in.name] || v.options.Definition && spelled[in.name]}
-	if in.name == "text" || in.name == v.options.Chunk && v.options.Chunk != "" {
+	if in.name == "text" || in.chunk {
 		p.run = runBlocks
+	}
+	if p.run == 0 && !p.exact && p.text != "" && v.options.Speaks != nil && v.options.Speaks(in.name) {
+		v.under(value, p, in.name)
+		return
 	}
 	if p.run == 0 && plain(p.text) {
 		v.write(value)
@@ -222,6 +245,23 @@ func (v *Value) text(value []byte, in place) {
 		return
 	}
 	v.write(value)
+}
+
+// under is a string under a name that says what it is.
+func (v *Value) under(value []byte, p piece, name string) {
+	before := `"` + name + `": "`
+	p.text = before + p.text + `"`
+	shown, cut := v.take(p)
+	if !cut {
+		v.write(value)
+		return
+	}
+	if rest, whole := strings.CutPrefix(shown, before); whole {
+		shown = strings.TrimSuffix(rest, `"`)
+	} else if shown != "" { // the name is a part of what is taken out
+		shown = redacted
+	}
+	v.out = rpc.AppendString(v.out, shown)
 }
 
 // fewDigits is how many digits a number of a person, an account or a card has at least.
@@ -246,90 +286,16 @@ func (v *Value) number(value []byte, in place) {
 			spelling = plainly // 4.1e3 is 4100 to those who read it
 		}
 	}
-	if shown, cut := v.take(piece{text: in.name + ": " + spelling, exact: in.schema}); cut {
+	if shown, cut := v.take(piece{text: in.name + ": " + spelling, exact: in.schema, chunk: in.chunk}); cut {
 		if kept, found := strings.CutSuffix(shown, spelling); found && strings.HasSuffix(kept, " ") { // it was the name
 			v.write(value)
 			return
 		}
-		v.out = rpc.AppendString(v.out, redactedNumber)
+		v.out = rpc.AppendString(v.out, redacted)
 		return
 	}
 	v.write(value)
 }
 
-// redactedNumber takes a number's place. It is no number, which a reader could take for the true one.
-const redactedNumber = "[redacted]"
-
-// carried is a text that is carried as bytes, in base64. It reports false where they are none, as those of pictures and sound.
-func (v *Value) carried(object []byte, name string, value []byte) bool {
-	kind := rpc.Unquoted(rpc.Member(object, "type"))
-	if name == "data" && kind != "image" && kind != "audio" {
-		return false
-	}
-	encoded := rpc.Unquoted(value)
-	text, ok := textOf(encoded, textual(rpc.Unquoted(rpc.Member(object, "mimeType"))))
-	if !ok {
-		if name == "blob" && len(encoded) <= maxPlainBlob {
-			return false // perhaps it is no base64
-		}
-		v.write(value)
-		return true
-	}
-	if shown, cut := v.take(piece{text: text, run: runBlocks}); cut {
-		v.out = rpc.AppendString(v.out, base64.StdEncoding.EncodeToString([]byte(shown)))
-		return true
-	}
-	v.write(value)
-	return true
-}
-
-// maxPlainBlob is how long bytes may be that are looked at as they are written, because they are no text.
-const maxPlainBlob = 1 << 10
-
-// textual reports a media type whose bytes are text.
-func textual(media string) bool {
-	media = strings.ToLower(media)
-	if strings.HasPrefix(media, "text/") {
-		return true
-	}
-	for _, kind := range []string{"json", "xml", "yaml", "javascript", "html", "csv", "toml", "sql", "markdown", "form-urlencoded", "pem", "x-sh"} {
-		if strings.Contains(media, kind) {
-			return true
-		}
-	}
-	return false
-}
-
-// textOf is the text that base64 carries. Bytes of a type that is not said to be text are looked at as far as they may be one.
-func textOf(encoded string, said bool) (string, bool) {
-	head, err := lex.DecodeBase64(encoded[:min(len(encoded), 88)&^3])
-	if !said && (err != nil || !printable(head)) {
-		return "", false
-	}
-	plain, err := lex.DecodeBase64(encoded)
-	switch {
-	case err != nil || len(plain) == 0:
-		return "", false
-	case len(plain) >= 2 && plain[0] == 0xff && plain[1] == 0xfe:
-		return lex.DecodeUTF16(plain[2:]), true
-	case utf8.Valid(plain):
-		return string(plain), said || printable(plain)
-	case !said:
-		return "", false
-	}
-	runes := make([]rune, len(plain)) // Latin-1, which gives every byte a character
-	for i, c := range plain {
-		runes[i] = rune(c)
-	}
-	return string(runes), true
-}
-
-// printable reports bytes without signs that no text has. A character that is cut off at the end is one.
-func printable(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}
+// redacted takes a number's place. It is no number, which a reader could take for the true one.
+const redacted = "[redacted]"

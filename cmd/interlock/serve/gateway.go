@@ -304,12 +304,13 @@ func textsOfServers(settings config.Config, backend *embedded.Backend) mcpgatewa
 // Classify says what may go on of a message, and has recorded what was taken out of it.
 func (t serverTexts) Classify(ctx context.Context, c mcpgateway.Classified) (mcpgateway.Shown, error) {
 	way := embedded.Passing{Requester: c.Requester, Where: c.Where, About: c.Event, Runs: c.Runs, Before: c.Before}
-	found, shown, err := t.backend.Screen(ctx, t.ruleset, way, c.Texts...)
+	found, err := t.backend.Screen(ctx, t.ruleset, way, c.Texts...)
 	if err != nil {
 		return mcpgateway.Shown{}, interlock.Errorf(interlock.CodeUnavailable, "result",
 			"what became of the server's answer could not be recorded")
 	}
-	return mcpgateway.Shown{Texts: shown, Message: found.Message, Blocked: found.Classification == classify.Refuse}, nil
+	return mcpgateway.Shown{Texts: found.Texts, Message: found.Message, Blocked: found.Classification == classify.Refuse,
+		Unreviewed: found.Unreviewed}, nil
 }
 
 // Plain is what people are told of a server's words.
