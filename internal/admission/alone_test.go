@@ -189,3 +189,24 @@ func TestTheFirstSuperadmin(t *testing.T) {
 		t.Errorf("where the council governs: %v", err)
 	}
 }
+
+// TestWhereTheCouncilGovernsOneAdminSilencesNothing: a rule that denies is set aside by the council, or by two in an emergency, and what
+// judges hold actions against is policy as the rules are.
+func TestWhereTheCouncilGovernsOneAdminSilencesNothing(t *testing.T) {
+	h := council(t, governs)
+	denials := func(s *interlock.Suppression) { s.Denials, s.Operator = true, "ada" }
+	if _, err := h.Suppress(t.Context(), ordered(h, denials)); codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), quorum.ActOverride) {
+		t.Errorf("a rule that denies: %v", err)
+	}
+	if len(h.standing().Suppressions) > 0 {
+		t.Error("it is silent")
+	}
+	_, err := h.CarryOut(t.Context(), h.signs(interlock.VerbAdoptGround, "sha256:01", "", "shorter", "ada"))
+	if codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), quorum.ActPolicy) {
+		t.Errorf("other ground rules: %v", err)
+	}
+	free := council(t)
+	if _, err := free.Suppress(t.Context(), ordered(free, denials)); err != nil {
+		t.Errorf("where it does not govern: %v", err)
+	}
+}

@@ -1,45 +1,68 @@
 package quorum_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"interlock"
 	"interlock/internal/quorum"
+	"interlock/spec"
 )
 
-// TestWhoMayGiveWhat: the roles whose order counts, for each kind of order; nobody else's does.
+// TestWhoMayGiveWhat: the roles whose order counts, for each kind of order; nobody else's does, and nobody's that is not listed. Each role
+// has rights of its own, none has one that it is not for, and of what nobody knows there is none.
 func TestWhoMayGiveWhat(t *testing.T) {
-	const governs, answers = "admin superadmin", "operator admin superadmin"
-	may := map[interlock.Verb]string{
-		interlock.VerbUnblock: governs, interlock.VerbPromote: governs, interlock.VerbRevoke: governs,
-		interlock.VerbAddOperator: governs, interlock.VerbAddAgent: governs, interlock.VerbWeakKeys: governs,
-		interlock.VerbPromoteRules: governs, interlock.VerbAdoptRules: governs,
-		interlock.VerbAdoptGround: governs, interlock.VerbHold: governs,
-		interlock.VerbBeginRollback: governs, interlock.VerbTellRollback: answers,
-		interlock.VerbKill: answers, interlock.VerbTriage: answers, interlock.VerbSecond: answers, interlock.VerbReleaseKill: governs,
-		interlock.VerbNewCode: answers, interlock.VerbDemote: answers, interlock.VerbGrant: answers,
-		interlock.VerbEndGrant: answers, interlock.VerbSuppress: answers, interlock.VerbLift: answers,
-		interlock.VerbApproveTool: answers, interlock.VerbQuarantineTool: answers,
-		interlock.VerbReadSealed:     "auditor " + governs,
-		interlock.VerbChangeOperator: strings.Join(quorum.Roles(), " "),
-		interlock.VerbClearHold:      "council " + governs,
-		interlock.VerbForceContinue:  "council " + governs,
-		interlock.VerbReplay:         "auditor council " + answers,
+	spec.Covers(t, "MACE-ROLE-1")
+	const governs, answers, forces = "admin superadmin", "operator admin superadmin", "council admin superadmin"
+	everybody := strings.Join(quorum.Roles(), " ")
+	may := map[interlock.Verb]string{interlock.VerbReadSealed: "auditor " + governs, interlock.VerbReplay: "auditor council " + answers}
+	for roles, verbs := range map[string][]interlock.Verb{
+		governs: {interlock.VerbUnblock, interlock.VerbPromote, interlock.VerbRevoke, interlock.VerbAddOperator, interlock.VerbAddAgent,
+			interlock.VerbWeakKeys, interlock.VerbPromoteRules, interlock.VerbAdoptRules, interlock.VerbAdoptGround, interlock.VerbAdoptSettings,
+			interlock.VerbHold, interlock.VerbReleaseKill, interlock.VerbBeginRollback, interlock.VerbMend, interlock.VerbPause,
+			interlock.VerbResume},
+		answers: {interlock.VerbNewCode, interlock.VerbDemote, interlock.VerbGrant, interlock.VerbEndGrant, interlock.VerbSuppress,
+			interlock.VerbLift, interlock.VerbApproveTool, interlock.VerbQuarantineTool, interlock.VerbSignTools, interlock.VerbTriage,
+			interlock.VerbKill, interlock.VerbTightenPhase, interlock.VerbSecond, interlock.VerbTripBreaker, interlock.VerbResetBreaker,
+			interlock.VerbTellRollback, interlock.VerbChangeRun, interlock.VerbUnlockCommitment, interlock.VerbConsent,
+			interlock.VerbRevokeConsent},
+		forces: {interlock.VerbClearHold, interlock.VerbForceContinue, interlock.VerbLoosenPhase, interlock.VerbRootCause, interlock.VerbVote,
+			interlock.VerbExecute, interlock.VerbDataRequest},
+		everybody: {interlock.VerbChangeOperator, interlock.VerbRequest, interlock.VerbWithdraw}, // of one's own; see admission
+	} {
+		for _, verb := range verbs {
+			may[verb] = roles
+		}
 	}
-	for _, role := range append(quorum.Roles(), "root", "") {
-		for verb, roles := range may {
-			given := quorum.Given{Order: interlock.Order{Verb: verb}}
-			switch verb {
+	rights := map[string]string{}
+	for _, role := range append(quorum.Roles(), "root", "Admin", "") {
+		for _, v := range append(quorum.Verbs(), quorum.Verb{Name: "amnesty"}) {
+			given := quorum.Given{Order: interlock.Order{Verb: v.Name}}
+			switch v.Name {
 			case interlock.VerbGrant:
 				given.Terms = interlock.Grant{}
 			case interlock.VerbSuppress:
 				given.Terms = interlock.Suppression{}
 			}
 			err := given.MayGive(interlock.OperatorRecord{Name: "olga", Role: role}, nil, noon)
-			if can := slices.Contains(strings.Fields(roles), role); can != (err == nil) {
-				t.Errorf("%s by %q: %v", verb, role, err)
+			if can := slices.Contains(strings.Fields(may[v.Name]), role); can != (err == nil) {
+				t.Errorf("%s by %q: %v", v.Name, role, err)
+			}
+			if err == nil {
+				rights[role] += " " + string(v.Name)
+			}
+		}
+		for _, approval := range []string{interlock.ApprovalAdmin, interlock.ApprovalNotify, interlock.ApprovalCouncil, interlock.ApprovalDual} {
+			want := approval == interlock.ApprovalCouncil && role == quorum.RoleCouncil ||
+				approval != interlock.ApprovalCouncil && slices.Contains(strings.Fields(governs), role)
+			if got := seatedFor(approval, role); got != want {
+				t.Errorf("%q votes where %s is wanted: %t", role, approval, got)
+			}
+			if want {
+				rights[role] += " " + approval
 			}
 		}
 		if got, want := quorum.Governs(role), slices.Contains(strings.Fields(governs), role); got != want {
@@ -49,6 +72,31 @@ func TestWhoMayGiveWhat(t *testing.T) {
 			t.Errorf("%q is a role: %v", role, got)
 		}
 	}
+	if rights["root"]+rights["Admin"]+rights[""] != "" {
+		t.Errorf("what is no role may: %q", rights)
+	}
+	whose := map[string]string{}
+	for _, role := range quorum.Roles()[:5] { // a superadmin may what an admin may, and acts beside one in an emergency
+		if other, same := whose[rights[role]]; same {
+			t.Errorf("%s and %s have the same rights", role, other)
+		}
+		whose[rights[role]] = role
+	}
+	if len(may) != len(quorum.Verbs()) {
+		t.Errorf("%d kinds of order are listed here, and there are %d", len(may), len(quorum.Verbs()))
+	}
+}
+
+// seatedFor reports whether somebody with a role is put on the roster of a request beside enough others.
+func seatedFor(approval, role string) bool {
+	operators := map[string]interlock.OperatorRecord{"olga": {Name: "olga", Role: role, SSHKey: "key of olga"}}
+	for _, other := range []string{"council", "council", "council", "admin", "superadmin"} {
+		name := fmt.Sprint("other-", len(operators))
+		operators[name] = interlock.OperatorRecord{Name: name, Role: other, SSHKey: "key of " + name}
+	}
+	b, err := quorum.NewBallot(approval, quorum.Question{ID: "act_1", Opened: noon}, interlock.CouncilTerms{Quorum: 3, Window: time.Hour},
+		operators, nil)
+	return err == nil && slices.ContainsFunc(b.Roster, func(e interlock.Elector) bool { return e.Name == "olga" })
 }
 
 // TestAnOrderAndItsTermsBelongTogether: one that stands has terms, one that is carried out once has none.

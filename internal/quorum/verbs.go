@@ -195,7 +195,7 @@ var verbs = []Verb{
 		Subject: "the digest of a ruleset", Act: ActPolicy, Event: interlock.EventPromotion,
 		Command: Command{Name: "rules adopt"}},
 	{Name: interlock.VerbAdoptGround, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin, Own: true,
-		Subject: "the digest of ground rules", Event: interlock.EventGroundRules,
+		Subject: "the digest of ground rules", Act: ActPolicy, Event: interlock.EventGroundRules,
 		Command: Command{Name: "judge rules adopt"}},
 	{Name: interlock.VerbAdoptSettings, Loosens: true, Reason: true, Role: roleGoverns, Needs: needsAdmin, Own: true,
 		Subject: "the home's settings", Writes: "setting", Act: ActConstant, Event: interlock.EventMode, Detail: maxRecord,

@@ -220,8 +220,12 @@ func governed(c *core.PendingOrder) (action interlock.GovernedAction, is bool, e
 }
 
 // ByCouncil refuses an order that changes the rules or the constants while they are frozen and, where it takes the council, without a
-// request that it approved; with one, that is used up in the same change.
+// request that it approved; with one, that is used up in the same change. Where it governs, nobody sets a rule that denies aside alone.
 func (a *Governance) ByCouncil(ctx context.Context, c *core.PendingOrder) error {
+	if s, silences := c.Terms.(interlock.Suppression); silences && s.Denials && a.Council().Governs {
+		return interlock.Errorf(interlock.CodeUnauthorized, "denials",
+			"where the council governs, a rule that denies is set aside for one job by a request of type %s", quorum.ActOverride)
+	}
 	action, is, err := governed(c)
 	if err != nil || !is {
 		return err
