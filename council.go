@@ -1,6 +1,9 @@
 package interlock
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // ActionStatus is the state of an action request. Executed, failed, invalidated, rejected, expired and withdrawn are terminal.
 type ActionStatus string
@@ -86,7 +89,15 @@ type CouncilTerms struct {
 	Timeout time.Duration // of a request as a whole
 	Wait    time.Duration // before an approval of an admin counts that the council is told of
 	Review  time.Duration // in which the council looks at an emergency override
+	Audit   time.Duration // how long an auditor reads unredacted, from when they were given that role
 	Governs bool          // orders that change the rules or constants take the council too
+}
+
+// Filled are the constants with the default in place of each that is zero.
+func (t CouncilTerms) Filled() CouncilTerms {
+	const day = 24 * time.Hour
+	return CouncilTerms{Quorum: cmp.Or(t.Quorum, 3), Window: cmp.Or(t.Window, day), Timeout: cmp.Or(t.Timeout, 3*day),
+		Wait: cmp.Or(t.Wait, day), Review: cmp.Or(t.Review, 3*day), Audit: cmp.Or(t.Audit, 90*day), Governs: t.Governs}
 }
 
 // Leads reports whether a request may go from one status to another. Nothing leaves a terminal one, so a yes is used once.

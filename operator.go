@@ -11,6 +11,7 @@ type OperatorRecord struct {
 	Passkeys  []Passkey  `json:"passkeys,omitempty"`  // for the console
 	Enrolment *Enrolment `json:"enrolment,omitempty"` // a one-time link that has not been used
 	Created   time.Time  `json:"created"`
+	Since     time.Time  `json:"since,omitzero"` // when they were given their role, where that was later
 	Revoked   time.Time  `json:"revoked,omitzero"`
 }
 

@@ -137,3 +137,36 @@ func TestWhatNeedsNoCouncil(t *testing.T) {
 		t.Errorf("where the council does not govern: %v", err)
 	}
 }
+
+// TestAuditWindow: an auditor reads what is sealed for as long as the constants say, from when they were given the role; each time it is
+// recorded, and when it is over the role has to be given again.
+func TestAuditWindow(t *testing.T) {
+	spec.Covers(t, "MACE-ROLE-3")
+	h := council(t, func(c *admission.Config) { c.Council.Audit = 48 * time.Hour })
+	reads := func(who string) error {
+		_, err := h.CarryOut(t.Context(), h.signs(interlock.VerbReadSealed, "event:1", "", "to look", who), interlock.VerbReadSealed)
+		return err
+	}
+	h.now = h.now.Add(48*time.Hour - 1)
+	if err := reads("aud"); err != nil || h.count(interlock.EventAccess) != 1 {
+		t.Fatalf("in time: %v, %d recorded", err, h.count(interlock.EventAccess))
+	}
+	h.now = h.now.Add(1)
+	before := len(h.entries())
+	if err := reads("aud"); codeOf(err) != interlock.CodeExpired || h.count(interlock.EventAccess) != 1 {
+		t.Errorf("too late: %v", err)
+	}
+	if got := h.since(before); len(got) != 1 || got[0] != interlock.EventApprovalRefused {
+		t.Errorf("too late: entries %v", got)
+	}
+	if err := reads("ada"); err != nil {
+		t.Errorf("an admin: %v", err)
+	}
+	if err := h.orders(interlock.VerbChangeOperator, "aud", governance.OperatorTerms{Role: quorum.RoleAuditor}, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := reads("aud"); err != nil {
+		t.Errorf("given the role again: %v", err)
+	}
+	h.entries()
+}

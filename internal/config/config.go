@@ -78,7 +78,8 @@ type Config struct {
 	// Council has the constants of governance (see docs/council.md): `quorum`, how many votes that are no abstentions a decision of the
 	// council takes (default: 3); `vote_window`, in which votes count (24h); `request_timeout`, of a request as a whole (72h, no less
 	// than the window); `approval_wait`, before an admin's approval that the council is told of counts (24h); `review_window`, in
-	// which the council reviews an emergency override (72h); and `governs`, by which orders that change rules or settings take the
+	// which the council reviews an emergency override (72h); `audit_window`, how long an auditor reads unredacted once given that role
+	// (2160h, which are 90 days); and `governs`, by which orders that change rules or settings take the
 	// council's approval as well (false).
 	Council Council `json:"council"`
 	// Memory has agents keep facts (see docs/memory.md): `enabled` (false); `shared`, the scopes of keys that all agents read and write,

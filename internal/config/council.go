@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"time"
 
 	"interlock"
@@ -14,25 +13,21 @@ type Council struct {
 	Timeout Duration `json:"request_timeout"`
 	Wait    Duration `json:"approval_wait"`
 	Review  Duration `json:"review_window"`
+	Audit   Duration `json:"audit_window"`
 	Governs bool     `json:"governs"`
 }
 
-// The constants where nothing is set.
+// The bounds of the constants.
 const (
-	councilQuorum  = 3
-	councilWindow  = 24 * time.Hour
-	councilTimeout = 72 * time.Hour
-	councilWait    = 24 * time.Hour
-	councilReview  = 72 * time.Hour
-	councilMost    = 30 * 24 * time.Hour
-	maxRoster      = 25
+	councilMost = 30 * 24 * time.Hour
+	auditMost   = 366 * 24 * time.Hour
+	maxRoster   = 25
 )
 
 // Terms are the constants with their defaults.
 func (c Council) Terms() interlock.CouncilTerms {
-	return interlock.CouncilTerms{Quorum: cmp.Or(c.Quorum, councilQuorum), Window: cmp.Or(time.Duration(c.Window), councilWindow),
-		Timeout: cmp.Or(time.Duration(c.Timeout), councilTimeout), Wait: cmp.Or(time.Duration(c.Wait), councilWait),
-		Review: cmp.Or(time.Duration(c.Review), councilReview), Governs: c.Governs}
+	return interlock.CouncilTerms{Quorum: c.Quorum, Window: time.Duration(c.Window), Timeout: time.Duration(c.Timeout),
+		Wait: time.Duration(c.Wait), Review: time.Duration(c.Review), Audit: time.Duration(c.Audit), Governs: c.Governs}.Filled()
 }
 
 func (c Council) check() error {
@@ -50,6 +45,8 @@ func (c Council) check() error {
 			"must be shorter than council.request_timeout (%s): nothing could be carried out in time", t.Timeout)
 	case t.Review < time.Minute || t.Review > councilMost:
 		return interlock.Errorf(interlock.CodeInvalid, "council.review_window", "must be from 1m to %s", councilMost)
+	case t.Audit < time.Hour || t.Audit > auditMost:
+		return interlock.Errorf(interlock.CodeInvalid, "council.audit_window", "must be from 1h to %s", auditMost)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ func TestCouncilSettings(t *testing.T) {
 		{"council: {request_timeout: 23h}", "council.request_timeout"},
 		{"council: {approval_wait: 72h}", "council.approval_wait"},
 		{"council: {review_window: 1s}", "council.review_window"},
+		{"council: {audit_window: 1m}", "council.audit_window"},
 		{"council: {members: 5}", "members"},
 	} {
 		_, err := config.Load(write(t, c.file+"\n"), "")
@@ -27,7 +28,7 @@ func TestCouncilSettings(t *testing.T) {
 		}
 	}
 	got, err := config.Load(write(t, "council: {quorum: 4}\n"), "")
-	want := interlock.CouncilTerms{Quorum: 4, Window: 24 * time.Hour, Timeout: 72 * time.Hour, Wait: 24 * time.Hour, Review: 72 * time.Hour}
+	want := interlock.CouncilTerms{Quorum: 4, Window: 24 * time.Hour, Timeout: 72 * time.Hour, Wait: 24 * time.Hour, Review: 72 * time.Hour, Audit: 90 * 24 * time.Hour}
 	if err != nil || got.Council.Terms() != want {
 		t.Errorf("%+v, %v", got.Council.Terms(), err)
 	}

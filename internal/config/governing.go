@@ -77,6 +77,7 @@ func decisionSettings() []Governing {
 		governing("council.request_timeout", weakerAnother, func(c *Config) *Duration { return &c.Council.Timeout }, ordered),
 		governing("council.approval_wait", weakerAnother, func(c *Config) *Duration { return &c.Council.Wait }, ordered),
 		governing("council.review_window", weakerAnother, func(c *Config) *Duration { return &c.Council.Review }, ordered),
+		governing("council.audit_window", weakerAnother, func(c *Config) *Duration { return &c.Council.Audit }, ordered),
 		governing("council.governs", weakerOff, func(c *Config) *bool { return &c.Council.Governs }, either),
 		governing("memory.enabled", weakerOn+": agents keep facts, and what one has kept another may be told",
 			func(c *Config) *bool { return &c.Memory.Enabled }, both),

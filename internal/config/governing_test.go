@@ -103,6 +103,7 @@ func pairs() []pair {
 		{"council.vote_window", func(c *Config) {}, func(c *Config) { c.Council.Window = Duration(time.Hour) }, true},
 		{"council.request_timeout", func(c *Config) {}, func(c *Config) { c.Council.Timeout = Duration(96 * time.Hour) }, true},
 		{"council.approval_wait", func(c *Config) {}, func(c *Config) { c.Council.Wait = Duration(time.Minute) }, true},
+		{"council.audit_window", func(c *Config) {}, func(c *Config) { c.Council.Audit = Duration(200 * time.Hour) }, true},
 		{"council.review_window", func(c *Config) {}, func(c *Config) { c.Council.Review = Duration(200 * time.Hour) }, true},
 		{"council.governs", func(c *Config) { c.Council.Governs = true }, func(c *Config) {}, true},
 		{"council.governs", func(c *Config) {}, func(c *Config) { c.Council.Governs = true }, false},

@@ -55,6 +55,9 @@ type Backend interface {
 	// RegisterPasskey gives an operator a passkey that nobody has, if allow does not refuse it.
 	RegisterPasskey(ctx context.Context, name string, passkey interlock.Passkey, allow func(*interlock.OperatorRecord) error) error
 	RecordSession(ctx context.Context, record auditlog.SessionRecord) error
+	// RecordAccess records that an auditor opens a page, and Council has how long they may.
+	RecordAccess(ctx context.Context, operator, page string) error
+	Council() interlock.CouncilTerms
 	// Subscriptions are the browsers that are told of requests.
 	Subscriptions(ctx context.Context) ([]ledger.SubscriptionBody, error)
 	// Counted is how much was used of what limits and budgets count, under each of some keys.
@@ -361,7 +364,7 @@ func (p page) May(name string) bool {
 func (c *Console) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
 	p := page{Title: title, CSRF: c.csrf(r), Path: r.URL.Path, Data: data}
 	if operator, ok := c.operator(r); ok {
-		p.Operator, p.Rights, p.Tabs, p.Warnings = &operator, rightsOf(operator.Role), c.tabs(r), c.warnings()
+		p.Operator, p.Rights, p.Tabs, p.Warnings = &operator, c.rights(operator), c.tabs(r), c.warnings()
 		if status == http.StatusOK {
 			p.Filters = c.shelf(r, operator.Name)
 		}

@@ -93,10 +93,26 @@ func (c *Console) views() []view {
 	}
 }
 
+// rights are what somebody may do here now. An auditor whose time is over sees what a viewer does.
+func (c *Console) rights(o interlock.OperatorRecord) right {
+	if quorum.MayAudit(o, c.config.Backend.Council().Audit, c.config.Now()) != nil {
+		return rightsOf(quorum.RoleViewer)
+	}
+	return rightsOf(o.Role)
+}
+
+// audited records that an auditor opens a page whose words are not left out, before they see it.
+func (c *Console) audited(r *http.Request, o interlock.OperatorRecord) error {
+	if o.Role != quorum.RoleAuditor || c.rights(o)&reading == 0 {
+		return nil
+	}
+	return c.config.Backend.RecordAccess(r.Context(), o.Name, r.Method+" "+r.URL.Path)
+}
+
 // may reports whether the person signed in has a right.
 func (c *Console) may(r *http.Request, needs right) bool {
 	operator, in := c.operator(r)
-	return in && rightsOf(operator.Role)&needs == needs
+	return in && c.rights(operator)&needs == needs
 }
 
 // entitled lets those who have the right through. A try to act without it is recorded and alerted, as it is behind the Backend.

@@ -121,7 +121,11 @@ func (c *Console) visit(w http.ResponseWriter, r *http.Request) string {
 // signedIn lets operators through and sends everybody else to the login page.
 func (c *Console) signedIn(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := c.operator(r); ok {
+		if operator, ok := c.operator(r); ok {
+			if err := c.audited(r, operator); err != nil {
+				c.fail(w, r, err)
+				return
+			}
 			next(w, r)
 			return
 		}

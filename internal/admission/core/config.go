@@ -93,7 +93,7 @@ type Config struct {
 	Log Log
 	// optional: what agents may have kept; without it nothing is
 	Memory MemoryTerms
-	// the constants of governance; what is zero is as [DefaultCouncil] has it
+	// the constants of governance; what is zero is as [interlock.CouncilTerms.Filled] has it
 	Council interlock.CouncilTerms
 	// the process makes a few decisions and exits: what else there is to do is done when it is closed
 	Brief bool

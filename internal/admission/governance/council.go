@@ -17,19 +17,8 @@ import (
 	"interlock/internal/strictjson"
 )
 
-// DefaultCouncil are the constants of governance where no setting says otherwise.
-func DefaultCouncil() interlock.CouncilTerms {
-	return interlock.CouncilTerms{Quorum: quorum.CouncilQuorum, Window: 24 * time.Hour, Timeout: 72 * time.Hour, Wait: 24 * time.Hour,
-		Review: 72 * time.Hour}
-}
-
 // Council are the constants of governance that are in force.
-func (a *Governance) Council() interlock.CouncilTerms {
-	terms, base := a.Config.Council, DefaultCouncil()
-	return interlock.CouncilTerms{Quorum: cmp.Or(terms.Quorum, base.Quorum), Window: cmp.Or(terms.Window, base.Window),
-		Timeout: cmp.Or(terms.Timeout, base.Timeout), Wait: cmp.Or(terms.Wait, base.Wait), Review: cmp.Or(terms.Review, base.Review),
-		Governs: terms.Governs}
-}
+func (a *Governance) Council() interlock.CouncilTerms { return a.Config.Council.Filled() }
 
 // RequestTerms are what somebody asks for beside its type and why.
 type RequestTerms struct {

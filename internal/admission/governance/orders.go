@@ -28,7 +28,7 @@ func (a *Governance) GovernanceOrders() map[interlock.Verb]core.OrderHandler {
 		interlock.VerbPause:          {Reads: readIntake, Find: findIntake, Do: a.pauseIntake},
 		interlock.VerbResume:         {Reads: readIntake, Find: findIntake, Do: a.resumeIntake},
 		interlock.VerbMend:           {Find: a.findMend, Do: a.mend},
-		interlock.VerbReadSealed:     {Do: a.ReadSealed},
+		interlock.VerbReadSealed:     {Do: a.readSealed},
 		interlock.VerbSecond:         {Reads: readSeconded, Do: a.second},
 		interlock.VerbAdoptRules:     {Do: a.adoptRules},
 		interlock.VerbAdoptSettings:  {Reads: readSettingsOrder, Do: a.adoptSettings},

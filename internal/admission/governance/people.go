@@ -179,6 +179,9 @@ func (a *Governance) changeOperator(_ context.Context, c *core.PendingOrder) err
 		return err
 	}
 	operator.Role, operator.SSHKey = cmp.Or(terms.Role, operator.Role), cmp.Or(terms.SSHKey, operator.SSHKey)
+	if terms.Role != "" {
+		operator.Since = c.Now
+	}
 	if terms.Teams != nil {
 		operator.Teams = terms.Teams
 	}

@@ -108,6 +108,22 @@ func (a *Governance) shown(ctx context.Context, request interlock.ApprovalReques
 	return interlock.Errorf(interlock.CodeInvalid, "dry_run", "is no dry run of this request")
 }
 
+// readSealed is [core.Core.ReadSealed] of an auditor only while they may read unredacted.
+func (a *Governance) readSealed(ctx context.Context, c *core.PendingOrder) error {
+	if err := quorum.MayAudit(c.Standing.Operators[c.Operator], a.Council().Audit, c.Now); err != nil {
+		return err
+	}
+	return a.ReadSealed(ctx, c)
+}
+
+// RecordAccess records that an auditor opens a page that is not redacted, before they see it.
+func (a *Governance) RecordAccess(ctx context.Context, operator, page string) error {
+	_, err := a.Event(ctx, interlock.EventAccess, interlock.Requester{Agent: operator}, "operator", auditlog.AccessRecord{
+		Order: interlock.Order{Verb: interlock.VerbReadSealed, Subject: core.Bounded(page, core.MaxDetail), Operator: operator,
+			At: a.Config.Now().UTC(), Method: interlock.MethodSession}})
+	return err
+}
+
 // findMend refuses an order to mend anything else than what is beside the log.
 func (a *Governance) findMend(c *core.PendingOrder) error {
 	if c.Subject != interlock.MendSubject || c.Detail == "" {

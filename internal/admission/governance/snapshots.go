@@ -48,6 +48,7 @@ func (a *Governance) limitsText() ([]byte, error) {
 		"request_timeout": a.Council().Timeout.String(),
 		"approval_wait":   a.Council().Wait.String(),
 		"review_window":   a.Council().Review.String(),
+		"audit_window":    a.Council().Audit.String(),
 		"council_governs": strconv.FormatBool(a.Council().Governs),
 		"max_certificate": time.Duration(maxCertificate).String(),
 		"limit_settled":   ledger.SettleWithin.String(),
