@@ -1,7 +1,6 @@
 package admission_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"interlock/internal/classify"
 	"interlock/internal/ledger"
 	"interlock/internal/memory"
+	"interlock/internal/personal"
 	"interlock/internal/quorum"
 	"interlock/internal/redteam"
 	"interlock/rules"
@@ -30,10 +30,12 @@ func remembering(t *testing.T, edit ...func(*admission.Config)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return council(t, append([]func(*admission.Config){hashing, func(c *admission.Config) {
+	h := council(t, append([]func(*admission.Config){vaulted, func(c *admission.Config) {
 		c.Memory = core.MemoryTerms{Enabled: true, Shared: []string{"project"}, TTL: time.Hour, Kept: sets.Named("mace-stage1"),
-			Shown: sets.Named("results"), Consented: func(_ context.Context, subject, _ string) (bool, error) { return subject == "ann", nil }}
+			Shown: sets.Named("results")}
 	}}, edit...)...)
+	h.consents("ann", personal.High, "ada")
+	return h
 }
 
 func author(name string) interlock.Requester {

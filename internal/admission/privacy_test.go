@@ -238,6 +238,10 @@ func TestFDSR(t *testing.T) {
 	if err != nil || done.Request.Class != 3 || done.Request.Ballot.Approval != interlock.ApprovalCouncil {
 		t.Fatalf("%+v, %v", done.Request, err)
 	}
+	twice, err := wants("u-1", governance.DataDelete, "member-4")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if left := h.since(before); len(left) < 3 || !slices.Equal(left[:3], []interlock.EventType{"DSR_REQUEST", "DSR_DELETE_REQUEST", "ACTION_REQUEST"}) {
 		t.Errorf("left %v", left)
 	}
@@ -268,7 +272,8 @@ func TestFDSR(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if r, err := h.approved(quorum.ActDeletePerson, "person:u-1"); err != nil || r.Status != interlock.ActionFailed ||
+	h.votes(twice.Request.ID, quorum.VoteApprove, "member-0", "member-1", "member-2")
+	if r, err := h.executes(twice.Request.ID, string(interlock.ActionExecuting), "ada"); err != nil || r.Status != interlock.ActionFailed ||
 		!strings.Contains(r.Why, "key already destroyed") {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -318,11 +323,15 @@ func TestPersonalRefusals(t *testing.T) {
 	for what, c := range map[string]struct{ kind, target, says string }{
 		"a consent that needs no council": {quorum.ActKeepPersonal, "consent:" + id, "takes no council's approval"},
 		"a consent that there is not":     {quorum.ActKeepPersonal, "consent:" + strings.Repeat("0", 64), "name a consent"},
-		"a person that there is not":      {quorum.ActDeletePerson, "person:u-9", "nothing is kept of a person"},
-		"no person":                       {quorum.ActDeletePerson, "agent:claude", "a person is person:ID"},
+		"no consent":                      {quorum.ActKeepPersonal, "u-1", "name a consent"},
+		"a deletion that nobody made":     {quorum.ActDeletePerson, "person:u-1", "a person asks for that"},
 	} {
-		if r, err := h.approved(c.kind, c.target); err != nil || r.Status != interlock.ActionFailed || !strings.Contains(r.Why, c.says) {
-			t.Errorf("%s: %s %q, %v", what, r.Status, r.Why, err)
+		if r, err := h.tryAsk(c.kind, c.target, "ada"); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %s, %v", what, r.Status, err)
+		}
+		if r, _, err := h.AskAction(t.Context(), author("claude"), c.kind, "please", governance.RequestTerms{Target: c.target}); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s, of an agent: %s, %v", what, r.Status, err)
 		}
 	}
 	if _, err := h.tryConsent("u-1", "yes"); codeOf(err) != interlock.CodeConflict {

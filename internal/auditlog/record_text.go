@@ -101,9 +101,10 @@ func (r DataRequestRecord) Payload() (json.RawMessage, error) {
 type DeletionRecord struct {
 	Subject  string           `json:"subject"`
 	Request  string           `json:"request_id"`
-	Key      string           `json:"key_destroyed"` // the public half of the key
+	Key      string           `json:"key_destroyed,omitempty"` // the public half of the key
 	Texts    int              `json:"texts"`
-	Digest   interlock.Digest `json:"texts_digest"` // over the ids of what was kept, sorted
+	Facts    int              `json:"facts,omitempty"` // that agents kept about them, each with an event of its own
+	Digest   interlock.Digest `json:"texts_digest"`    // over the ids of texts and facts, sorted
 	Types    []string         `json:"pii_types,omitempty"`
 	Consents int              `json:"consents_ended"`
 }

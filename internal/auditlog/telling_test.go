@@ -208,7 +208,7 @@ func TestTelling(t *testing.T) {
 			"u-1 · export · approve-tool · notes · olga · read it"}},
 		interlock.EventDataDelete: {{auditlog.DataRequestRecord{Subject: "u-1", Wants: "delete", Request: "act_1", Order: order},
 			"u-1 · delete · act_1 · approve-tool · notes · olga · read it"}},
-		interlock.EventDeletedPersonal: {{auditlog.DeletionRecord{Subject: "u-1", Request: "act_1", Texts: 2}, "u-1 · 2 texts · act_1"}},
+		interlock.EventDeletedPersonal: {{auditlog.DeletionRecord{Subject: "u-1", Request: "act_1", Texts: 2, Facts: 3}, "u-1 · 2 texts, 3 facts · act_1"}},
 		interlock.EventTokenIssued:     {{auditlog.TokenRecord{Operation: "delete_element", Danger: interlock.DangerDestructive}, "delete_element"}},
 		interlock.EventTokenValidated:  {{auditlog.TokenRecord{Operation: "delete_element"}, "delete_element"}},
 		interlock.EventTokenRejected:   {{auditlog.TokenRecord{Operation: "delete_element", Code: "EXPIRED"}, "delete_element · EXPIRED"}},

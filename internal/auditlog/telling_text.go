@@ -29,9 +29,10 @@ func (t *telling) private(kind interlock.EventType) bool {
 		t.add("", "subject", "wants", "request_id")
 		t.order()
 	case interlock.EventDeletedPersonal:
-		var texts int
+		var texts, facts int
 		t.read("texts", &texts)
-		t.say(t.text("subject"), strconv.Itoa(texts)+" texts", t.text("request_id"))
+		t.read("facts", &facts)
+		t.say(t.text("subject"), strconv.Itoa(texts)+" texts, "+strconv.Itoa(facts)+" facts", t.text("request_id"))
 	default:
 		return false
 	}

@@ -135,12 +135,18 @@ func (r *Ruleset) merged(text string, all []found) []found {
 			out = append(out, s)
 			continue
 		}
-		if mine, other := r.Rules[s.rule].Verdict, r.Rules[last.rule].Verdict; mine.Stricter(other) || mine == other && s.rule < last.rule {
+		if r.worse(s.rule, last.rule) {
 			last.kind, last.tier, last.rule = s.kind, s.tier, s.rule
 		}
 		last.End = max(last.End, s.End)
 	}
 	return out
+}
+
+// worse reports whether of two rules the first names what both find.
+func (r *Ruleset) worse(one, other int) bool {
+	is, was := r.Rules[one].Verdict, r.Rules[other].Verdict
+	return is.Stricter(was) || is == was && one < other
 }
 
 // injected returns the parts of a text that are orders to a model: its sentences and lines that are, or, where no one is by

@@ -148,7 +148,7 @@ func (r *Ruleset) holds(plain string, start, end int, all []found, deep int) []f
 	worst := -1
 	inner := r.risks(plain, r.layers(plain, nil, deep), deep)
 	for n := range inner {
-		if worst < 0 || r.Rules[inner[n].rule].Verdict.Stricter(r.Rules[inner[worst].rule].Verdict) {
+		if worst < 0 || r.worse(inner[n].rule, inner[worst].rule) {
 			worst = n
 		}
 	}

@@ -45,6 +45,9 @@ func (p Path) Says() string {
 	if p.about == nil {
 		return "Hand in a signed vote on the request that the path names."
 	}
+	if slices.Contains(p.verbs, interlock.VerbDataRequest) {
+		return "Hand in a signed order by which a person asks for what is kept of them, or that it be deleted."
+	}
 	var kinds []string
 	for _, c := range quorum.Classes() {
 		if p.about(c) {
@@ -70,6 +73,7 @@ func Paths() []Path {
 		{"/module/register", is(quorum.ActRegister), both},
 		{"/module/quarantine", is(quorum.ActQuarantine, quorum.ActQuarantineNow), both},
 		{"/superadmin/override", func(c quorum.Class) bool { return c.Class == 4 }, both[:1]},
+		{"/dsr/request", func(quorum.Class) bool { return true }, []interlock.Verb{interlock.VerbDataRequest}}, // of whatever person
 		{"/actionrequest/{id}/vote", nil, []interlock.Verb{interlock.VerbVote}},
 		{"/actionrequest/{id}/approve", nil, []interlock.Verb{interlock.VerbVote}},
 	}
@@ -120,10 +124,11 @@ func (s *statusOnly) Write(p []byte) (int, error) { return len(p), nil }
 
 // An Ordered is what came of an order about a request.
 type Ordered struct {
-	Request string                 `json:"request_id"`
-	Status  interlock.ActionStatus `json:"status"`
+	Request string                 `json:"request_id,omitempty"`
+	Status  interlock.ActionStatus `json:"status,omitempty"`
 	Why     string                 `json:"why,omitempty"`
 	Events  []string               `json:"event_ids"`
+	Texts   map[string]string      `json:"texts,omitempty"` // what is kept of a person who asks for it, opened, by id
 }
 
 // order carries out an order about a request.
@@ -149,7 +154,7 @@ func (d *door) order(p Path) http.HandlerFunc {
 			d.refused(ctx, w, err)
 			return
 		}
-		said := Ordered{done.Request.ID, done.Request.Status, done.Request.Why, done.Events}
+		said := Ordered{done.Request.ID, done.Request.Status, done.Request.Why, done.Events, done.Opened}
 		if done.Question.ID != "" {
 			said.Request, said.Status = done.Question.ID, interlock.ActionStatus(done.Question.Status)
 		}

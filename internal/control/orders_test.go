@@ -43,7 +43,11 @@ func (d *desk) CarryOut(_ context.Context, given quorum.Given, only ...interlock
 	if given.Detail == "stale" {
 		status = interlock.ActionInvalidated
 	}
-	return core.Carried{Receipt: ledger.Receipt{Events: []string{"e1", "e2"}}, Request: interlock.ActionRequest{ID: "act_1", Status: status}}, nil
+	done := core.Carried{Receipt: ledger.Receipt{Events: []string{"e1", "e2"}}, Request: interlock.ActionRequest{ID: "act_1", Status: status}}
+	if given.Verb == interlock.VerbDataRequest && given.Detail == "export" {
+		done.Request, done.Opened = interlock.ActionRequest{}, map[string]string{"pd_1": "hers"}
+	}
+	return done, nil
 }
 
 func (d *desk) Action(_ context.Context, id string) (r interlock.ActionRequest, c quorum.Count, err error) {
@@ -121,6 +125,10 @@ func TestOrders(t *testing.T) {
 		"other rules":  {400, "/governance/policy/propose", override, "not asked for on this path", "", nil},
 		"an emergency": {200, "/superadmin/override", orderText(t, interlock.VerbRequest, quorum.ActHaltReplays, "", "ada's"), "pending", "request halt_replays", nil},
 		"none":         {400, "/superadmin/override", override, "not asked for on this path", "", nil},
+		"a person's":   {200, "/dsr/request", orderText(t, interlock.VerbDataRequest, "u-1", "delete", "ada's"), `"request_id":"act_1","status":"pending"`, "dsr-request u-1", nil},
+		"a copy":       {200, "/dsr/request", orderText(t, interlock.VerbDataRequest, "u-1", "export", "ada's"), `"texts":{"pd_1":"hers"}`, "dsr-request u-1", nil},
+		"no person's":  {400, "/dsr/request", override, `"field":"verb"`, "", nil},
+		"forged copy":  {403, "/dsr/request", orderText(t, interlock.VerbDataRequest, "u-1", "export", "mallory's"), `"field":"signature"`, "", nil},
 		"a vote":       {200, "/actionrequest/act_1/vote", orderText(t, interlock.VerbVote, "act_1", vote("reject"), "ada's"), "pending", "vote act_1", nil},
 		"its approval": {200, "/actionrequest/act_1/approve", orderText(t, interlock.VerbVote, "act_1", vote("approve"), "ada's"), "pending", "vote act_1", nil},
 		"its reject":   {400, "/actionrequest/act_1/approve", orderText(t, interlock.VerbVote, "act_1", vote("reject"), "ada's"), "/detail", "", nil},

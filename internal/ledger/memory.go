@@ -1,13 +1,16 @@
 package ledger
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"interlock/internal/memory"
 )
 
-// The marks of facts besides [All]: those of one store and holder, one by the id of any of its versions, and those that end, by when.
+// The marks of facts besides [All] and [OfPerson]: those of one store and holder, one by the id of any of its versions, and those that
+// end, by when.
 func FactsIn(store, holder string) string { return "in\x00" + store + "\x00" + holder }
 func FactNamed(id string) string          { return "id\x00" + id }
 
@@ -24,7 +27,29 @@ func factMarks(f memory.Fact) []Mark {
 	for _, v := range f.Versions {
 		marks = appendMarks(marks, nano(v.At), FactNamed(v.ID))
 	}
+	for _, subject := range aboutOf(f) {
+		marks = appendMarks(marks, nano(f.Newest().At), OfPerson(subject))
+	}
 	return marks
+}
+
+// aboutOf is whom any version of a fact is about.
+func aboutOf(f memory.Fact) (subjects []string) {
+	for _, v := range f.Versions {
+		subjects = append(subjects, v.About...)
+	}
+	slices.Sort(subjects)
+	return slices.Compact(subjects)
+}
+
+// FactsAbout are the facts about a person, by where they are kept.
+func (s *Standing) FactsAbout(subject string) (list []memory.Fact) {
+	for _, place := range slices.Sorted(maps.Keys(s.Others[Memory])) {
+		if f, is := s.Others[Memory][place].(memory.Fact); is && slices.Contains(aboutOf(f), subject) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // factNext lets a fact be written once by each who has read it: of two at once the second reads the other's first.

@@ -220,7 +220,8 @@ func Kinds() []Kind {
 				marks: markOwners{"person": prefixed(ownerPerson), All: several}}}.
 			kind(Kind{Name: Personal, Writer: ByAction, Proved: "a PII_STORED entry", Lives: "until the council has it deleted", stands: true}),
 		row[memory.Fact]{key: memory.Fact.Place, marks: factMarks, binding: true, next: factNext,
-			owner: owners[memory.Fact]{each: ownerFact, marks: markOwners{All: several, "in": several, "id": several, FactsDue: several}}}.
+			owner: owners[memory.Fact]{each: ownerFact, marks: markOwners{All: several, "in": several, "id": several, "person": several,
+				FactsDue: several}}}.
 			kind(Kind{Name: Memory, Writer: ByAction, Proved: "a MEMORY or sem_put entry", Lives: "until it is over or deleted", stands: true}),
 	}
 }

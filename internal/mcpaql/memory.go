@@ -32,6 +32,11 @@ func factRun() Parameter {
 	return Parameter{Name: "run", Type: "string", MaxLength: maxName, Description: "Your run that it is learnt or read in."}
 }
 
+func factSubject() Parameter {
+	return Parameter{Name: "subject", Type: "string", MaxLength: maxName, Description: "Whom it is about, by the id of their consent, where " +
+		"personal data is in it."}
+}
+
 func factReply() typeInfo {
 	return typeInfo{Name: "MemoryReply", Kind: "object", Description: "What came of it, and the facts that were asked for."}
 }
@@ -65,7 +70,7 @@ func memoryPutOperation() operation {
 				Description: "Ids of the facts that it is made of."},
 			{Name: "ttl_seconds", Type: "integer", Description: "When an episodic fact ends, if sooner than the settings say."},
 			{Name: "because", Type: "string", MaxLength: maxName, Description: "Why it is to be a stable fact, for those who vote."},
-			factRun()},
+			factSubject(), factRun()},
 		returns: factReply(),
 		examples: []example{{"Keep what the user said",
 			`{"operation":"memory_put","params":{"key":"user/person/me/editor","value":"uses vim","source":"user"}}`}},
@@ -104,7 +109,7 @@ func memoryPromoteOperation() operation {
 		description: "Ask the council to make an episodic fact a stable one.",
 		reasons:     []string{"Asks people; nothing is written until they have approved it"},
 		parameters: []Parameter{factKey(), {Name: "because", Type: "string", MaxLength: maxName, Description: "Why, for those who vote."},
-			factRun()},
+			factSubject(), factRun()},
 		returns:  factReply(),
 		examples: []example{{"Ask for one", `{"operation":"memory_promote","params":{"key":"user/person/me/editor","because":"it holds"}}`}},
 		run:      (*Server).memoryPromote,
@@ -123,7 +128,7 @@ func (a arguments) number(name string) int64 {
 
 func (s *Server) memoryPut(ctx context.Context, c Caller, a arguments) (any, error) {
 	return s.config.Memory.PutFact(ctx, a.in(c), memory.Put{Key: a.text("key"), Value: a.text("value"), Store: a.text("store"),
-		Source: a.text("source"), From: a.texts("from"), TTL: a.number("ttl_seconds"), Because: a.text("because")})
+		Source: a.text("source"), From: a.texts("from"), TTL: a.number("ttl_seconds"), Because: a.text("because"), Subject: a.text("subject")})
 }
 
 func (s *Server) memoryGet(ctx context.Context, c Caller, a arguments) (any, error) {
@@ -135,5 +140,6 @@ func (s *Server) memorySearch(ctx context.Context, c Caller, a arguments) (any, 
 }
 
 func (s *Server) memoryPromote(ctx context.Context, c Caller, a arguments) (any, error) {
-	return s.config.Memory.PromoteFact(ctx, a.in(c), memory.Promotion{Key: a.text("key"), Because: a.text("because")})
+	return s.config.Memory.PromoteFact(ctx, a.in(c), memory.Promotion{Key: a.text("key"), Because: a.text("because"),
+		Subject: a.text("subject")})
 }

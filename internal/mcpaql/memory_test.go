@@ -65,14 +65,14 @@ func TestMemoryOverMCP(t *testing.T) {
 		t.Error("what they return is not described")
 	}
 	put := f.data(mcpaql.Create, `{"operation":"memory_put","params":{"key":"a/b/c/d","value":"x","store":"semantic","source":"web:x",`+
-		`"from":["mem_0"],"ttl_seconds":60,"because":"y","run":"run_1"}}`)
+		`"from":["mem_0"],"ttl_seconds":60,"because":"y","subject":"u-1","run":"run_1"}}`)
 	if put["outcome"] != "OK" || put["id"] != "mem_1" {
 		t.Errorf("put: %v", put)
 	}
 	f.data(mcpaql.Read, `{"operation":"memory_get","params":{"key":"a/b/c/d"}}`)
 	f.data(mcpaql.Read, `{"operation":"memory_search","params":{"query":"x","limit":5}}`)
 	f.data(mcpaql.Execute, `{"operation":"memory_promote","params":{"key":"a/b/c/d","because":"y"}}`)
-	want := []string{`mcp in "run_1": {Key:a/b/c/d Value:x Store:semantic Source:web:x From:[mem_0] TTL:60 Subject: Because:y}`,
+	want := []string{`mcp in "run_1": {Key:a/b/c/d Value:x Store:semantic Source:web:x From:[mem_0] TTL:60 Subject:u-1 Because:y}`,
 		`mcp in "": a/b/c/d`, `mcp in "": {Query:x Limit:5}`, `mcp in "": {Key:a/b/c/d Because:y Subject:}`}
 	if !slices.Equal(kept.asked, want) {
 		t.Errorf("asked\n%q, want\n%q", kept.asked, want)

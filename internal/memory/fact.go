@@ -23,6 +23,7 @@ const (
 	MaxValue    = 8 << 10 // bytes
 	maxVersions = 4       // that are kept of one fact, so that one which turns out bad is taken back
 	MaxDerives  = 32      // sources that one version derives from
+	MaxAbout    = 8       // people that one version is about
 )
 
 // What may be wrong with where a value comes from.
@@ -45,6 +46,10 @@ type Version struct {
 	Derives   []string  `json:"derives,omitempty"` // every source that it rests on, those of the facts it is made of included
 	Taint     []string  `json:"taint,omitempty"`
 	Personal  []string  `json:"personal,omitempty"` // kinds of personal data that are in it with its subject's consent
+	Tier      string    `json:"tier,omitempty"`     // the most sensitive of them
+	Subject   string    `json:"subject,omitempty"`  // who consented
+	About     []string  `json:"about,omitempty"`    // every person that it is about, also those of the facts it is made of
+	Sealed    []byte    `json:"sealed,omitempty"`   // the value, for the subject's key, where personal data is in it; it is nowhere else
 	At        time.Time `json:"at"`
 	Until     time.Time `json:"until,omitzero"`    // the zero time: no end
 	Request   string    `json:"request,omitempty"` // the council's, of a stable fact or one that waits
@@ -65,12 +70,20 @@ func Place(store, holder, key string) string { return store + "\x00" + holder + 
 // Place names the fact among all.
 func (f Fact) Place() string { return Place(f.Store, f.Holder, f.Key) }
 
-// With is a fact with one more version, which is the one that counts: the last validated write wins.
+// With is a fact with one more version, which is the one that counts: the last validated write wins. Where there are too many, the oldest
+// goes of which its author wrote a later one: who writes often pushes out nobody else's.
 func (f Fact) With(v Version) Fact {
 	f.Number++
 	f.Versions = append(slices.Clone(f.Versions), v)
-	if over := len(f.Versions) - maxVersions; over > 0 {
-		f.Versions = f.Versions[over:]
+	for len(f.Versions) > maxVersions {
+		again := func(n int) bool {
+			return slices.ContainsFunc(f.Versions[n+1:], func(later Version) bool { return later.Agent == f.Versions[n].Agent })
+		}
+		out := 0
+		for out < len(f.Versions) && !again(out) {
+			out++
+		}
+		f.Versions = slices.Delete(f.Versions, out%len(f.Versions), out%len(f.Versions)+1)
 	}
 	return f
 }
@@ -123,7 +136,8 @@ func Hidden(v Version, cuts []Cut) bool {
 }
 
 // Derive fills in what a version rests on: who wrote it, in which run, where it is said to be from, and all that the versions rest on
-// which it is made of. It fails where that is more than can be kept: a fact that forgets where it is from can't be taken back.
+// which it is made of; and whom it is about. It fails where that is more than can be kept: a fact that forgets where it is from can't be
+// taken back.
 func (v *Version) Derive(of []Version) error {
 	sources := []string{fromAgent + v.Agent}
 	if v.Run != "" {
@@ -132,13 +146,20 @@ func (v *Version) Derive(of []Version) error {
 	if v.Source != "" {
 		sources = append(sources, fromSource+v.Source)
 	}
+	if v.Subject != "" {
+		v.About = append(v.About, v.Subject)
+	}
 	for _, from := range of {
 		sources = append(sources, from.Derives...)
+		v.About = append(v.About, from.About...)
 		if len(from.Taint) > 0 {
 			v.Taint = append(v.Taint, TaintDerived)
 		}
 	}
 	v.Taint = sorted(v.Taint)
+	if v.About = sorted(v.About); len(v.About) > MaxAbout {
+		return interlock.Errorf(interlock.CodeLimited, "/from", "the fact would be about more than %d people", MaxAbout)
+	}
 	if v.Derives = sorted(sources); len(v.Derives) > MaxDerives {
 		return interlock.Errorf(interlock.CodeLimited, "/from", "the fact would rest on more than %d sources", MaxDerives)
 	}
@@ -156,6 +177,15 @@ func Matches(query, key, value string) bool {
 		}
 	}
 	return true
+}
+
+// Canonical is a value as the hash of all stable facts has it: one that is sealed as it is sealed, so that nobody opens it for that.
+func (v Version) Canonical() string {
+	if len(v.Sealed) == 0 {
+		return v.Value
+	}
+	sum := sha256.Sum256(v.Sealed)
+	return "sealed:" + hex.EncodeToString(sum[:])
 }
 
 // A Stable is a stable fact as the hash of all of them has it.

@@ -21,6 +21,17 @@ type Promotion struct {
 	Subject string `json:"subject,omitempty"` // whose personal data is in it
 }
 
+// A Shown is what those who vote on a stable fact are shown of it, as the params of their request.
+type Shown struct {
+	Fact     string   `json:"fact"`
+	Value    string   `json:"value,omitempty"` // nothing of it where personal data is in it
+	Taint    []string `json:"taint"`
+	Personal []string `json:"personal,omitempty"` // kinds of personal data
+	About    []string `json:"about,omitempty"`    // people
+	Agent    string   `json:"agent"`
+	Source   string   `json:"source,omitempty"`
+}
+
 // A Query is what an agent looks for.
 type Query struct {
 	Query string `json:"query"`           // words that a fact holds, all of them, in its key or its value; none: every fact
@@ -33,9 +44,9 @@ type Told struct {
 	Key      string    `json:"key"`
 	Shared   bool      `json:"shared"` // other agents read and write it as well
 	ID       string    `json:"id"`
-	Value    string    `json:"value"` // as it may be shown
-	Agent    string    `json:"agent"` // who wrote it
-	Run      string    `json:"run,omitempty"`
+	Value    string    `json:"value"`                // as it may be shown
+	Agent    string    `json:"agent"`                // who wrote it
+	Run      string    `json:"run,omitempty"`        // in which, told to that agent alone
 	Source   string    `json:"source,omitempty"`     // where that agent says that it has it from
 	Taint    []string  `json:"taint"`                // what may be wrong with where it comes from: ordered, returned, source, unheard, derived
 	Number   int       `json:"number"`               // how often its key was written

@@ -53,7 +53,7 @@ type factLine struct {
 
 func lineOf(k governance.Kept) factLine {
 	v := k.Shows
-	return factLine{Key: k.Target, Store: k.Store, State: k.State, ID: v.ID, Bytes: len(v.Value), Agent: v.Agent, Run: v.Run,
+	return factLine{Key: k.Target, Store: k.Store, State: k.State, ID: v.ID, Bytes: len(v.Value) + len(v.Sealed), Agent: v.Agent, Run: v.Run,
 		Source: v.Source, Derives: v.Derives, Taint: v.Taint, Number: k.Number, At: v.At, Until: v.Until, Request: v.Request}
 }
 
@@ -74,14 +74,16 @@ func (c *memoryList) Run(p *cli.Program) error {
 			lines = append(lines, lineOf(k))
 		}
 	}
-	return cli.ShowRows(p, c.JSON, lines, "no facts are kept", func(rows []factLine) *cli.Table {
-		t := cli.NewTable("FACT**", "STORE", "STATE", "AGE", "BY**", "TAINT*", "BYTES")
-		for _, l := range rows {
-			t.Row(cli.Printable(l.Key), l.Store, l.State, cli.Age(cli.Now().Sub(l.At)), cli.Printable(l.Agent), strings.Join(l.Taint, " "),
-				strconv.Itoa(l.Bytes))
-		}
-		return t
-	})
+	return cli.ShowRows(p, c.JSON, lines, "no facts are kept", factTable)
+}
+
+func factTable(rows []factLine) *cli.Table {
+	t := cli.NewTable("FACT**", "STORE", "STATE", "AGE", "BY**", "TAINT*", "BYTES")
+	for _, l := range rows {
+		t.Row(cli.Printable(l.Key), l.Store, l.State, cli.Age(cli.Now().Sub(l.At)), cli.Printable(l.Agent), strings.Join(l.Taint, " "),
+			strconv.Itoa(l.Bytes))
+	}
+	return t
 }
 
 type memoryShow struct {

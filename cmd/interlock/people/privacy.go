@@ -10,6 +10,7 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/admission/governance"
 	"interlock/internal/ledger"
+	"interlock/internal/memory"
 	"interlock/internal/personal"
 	"interlock/internal/privacy"
 )
@@ -137,7 +138,8 @@ func (c *privacyFind) Run(p *cli.Program) error {
 	}
 	defer backend.Close()
 	person, known := standing.Person(c.Subject)
-	if !known {
+	facts := factsAbout(standing, c.Subject)
+	if !known && len(facts) == 0 {
 		return interlock.Errorf(interlock.CodeNotFound, "--subject",
 			"nothing is kept of a person of this name; `interlock privacy list` shows of whom")
 	}
@@ -151,7 +153,8 @@ func (c *privacyFind) Run(p *cli.Program) error {
 			Person   ledger.PersonBody     `json:"person"`
 			Consents []privacy.Consent     `json:"consents"`
 			Texts    []ledger.PersonalBody `json:"texts"`
-		}{person, cli.OrEmpty(standing.Consents(c.Subject)), cli.OrEmpty(kept)})
+			Facts    []factLine            `json:"facts"`
+		}{person, cli.OrEmpty(standing.Consents(c.Subject)), cli.OrEmpty(kept), cli.OrEmpty(facts)})
 	}
 	if !person.Destroyed.IsZero() {
 		if _, err := fmt.Fprintf(p.Stdout, "key already destroyed on %s by request %s\n", when(person.Destroyed), person.Request); err != nil {
@@ -161,19 +164,31 @@ func (c *privacyFind) Run(p *cli.Program) error {
 	if err := cli.ShowRows(p, false, standing.Consents(c.Subject), "no consent", consentTable); err != nil {
 		return err
 	}
-	return cli.ShowRows(p, false, kept, "no text is kept", func(rows []ledger.PersonalBody) *cli.Table {
+	if err := cli.ShowRows(p, false, kept, "no text is kept", func(rows []ledger.PersonalBody) *cli.Table {
 		t := cli.NewTable("TEXT", "KEPT", "TIER", "BYTES", "AGENT*", "TYPES**")
 		for _, l := range rows {
 			t.Row(l.ID, when(l.At), cli.OrDash(string(l.Tier)), strconv.Itoa(l.Bytes), cli.Printable(l.Agent), fmt.Sprint(l.Types))
 		}
 		return t
-	})
+	}); err != nil || len(facts) == 0 {
+		return err
+	}
+	return cli.ShowRows(p, false, facts, "", factTable)
+}
+
+// factsAbout lists what agents keep about a person, the newest version of each without its value.
+func factsAbout(standing ledger.Standing, subject string) (lines []factLine) {
+	for _, f := range standing.FactsAbout(subject) {
+		lines = append(lines, lineOf(governance.Kept{Fact: f, Target: memory.Target(f.Holder, f.Key), State: "kept", Shows: f.Newest()}))
+	}
+	return lines
 }
 
 type privacyExport struct {
 	cli.OrderFlags
 	Subject string `required:"" help:"The person." placeholder:"ID"`
 	Reason  string `required:"" help:"How it was made sure that it is they who ask, for the record." placeholder:"TEXT"`
+	Signed  bool   `help:"Print the signed order, for POST /dsr/request of the control door, and open nothing."`
 }
 
 // Help is what `interlock privacy export --help` adds.
@@ -184,26 +199,41 @@ func (privacyExport) Help() string {
 
 // Run opens what is kept of a person.
 func (c *privacyExport) Run(p *cli.Program) error {
+	return dataRequest(p, c.OrderFlags, c.Signed, c.Subject, governance.DataExport, c.Reason, func(done core.Carried) error {
+		return cli.WriteLine(p.Stdout, struct {
+			Subject string            `json:"subject"`
+			Texts   map[string]string `json:"texts"`
+			Event   string            `json:"event"`
+		}{c.Subject, done.Opened, done.Events[0]})
+	})
+}
+
+// dataRequest gives a person's order, or prints it signed.
+func dataRequest(p *cli.Program, who cli.OrderFlags, signed bool, subject, what, reason string, then func(core.Carried) error) error {
 	backend, err := p.Open()
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	_, done, err := p.OrderNew(backend, c.OrderFlags, interlock.VerbDataRequest, c.Subject, governance.DataExport, c.Reason)
+	if signed {
+		given, err := cli.NewOrder(interlock.VerbDataRequest, subject, what, reason, interlock.Requester{})
+		if err != nil {
+			return err
+		}
+		return p.Signed(backend, who, given)
+	}
+	_, done, err := p.OrderNew(backend, who, interlock.VerbDataRequest, subject, what, reason)
 	if err != nil {
 		return err
 	}
-	return cli.WriteLine(p.Stdout, struct {
-		Subject string            `json:"subject"`
-		Texts   map[string]string `json:"texts"`
-		Event   string            `json:"event"`
-	}{c.Subject, done.Opened, done.Events[0]})
+	return then(done)
 }
 
 type privacyDelete struct {
 	cli.OrderFlags
 	Subject string `required:"" help:"The person." placeholder:"ID"`
 	Reason  string `required:"" help:"How it was made sure that it is they who ask, for the record." placeholder:"TEXT"`
+	Signed  bool   `help:"Print the signed order, for POST /dsr/request of the control door, and ask for nothing."`
 }
 
 // Help is what `interlock privacy delete --help` adds.
@@ -214,16 +244,9 @@ func (privacyDelete) Help() string {
 
 // Run asks for the deletion.
 func (c *privacyDelete) Run(p *cli.Program) error {
-	backend, err := p.Open()
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
-	_, done, err := p.OrderNew(backend, c.OrderFlags, interlock.VerbDataRequest, c.Subject, governance.DataDelete, c.Reason)
-	if err != nil {
-		return err
-	}
-	r := done.Request
-	return p.Done(done, "%s takes %s, quorum %d of %d, until %s", r.ID, r.Ballot.Approval, r.Ballot.Quorum, len(r.Ballot.Roster),
-		when(r.Ballot.Closes))
+	return dataRequest(p, c.OrderFlags, c.Signed, c.Subject, governance.DataDelete, c.Reason, func(done core.Carried) error {
+		r := done.Request
+		return p.Done(done, "%s takes %s, quorum %d of %d, until %s", r.ID, r.Ballot.Approval, r.Ballot.Quorum, len(r.Ballot.Roster),
+			when(r.Ballot.Closes))
+	})
 }

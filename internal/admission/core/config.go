@@ -108,8 +108,6 @@ type MemoryTerms struct {
 
 	Kept  *classify.Ruleset // what is about to be kept is held against it
 	Shown *classify.Ruleset // and what is about to be answered against this
-	// optional: whether somebody agreed that their personal data is kept in a run; without it none is
-	Consented func(ctx context.Context, subject, run string) (bool, error)
 }
 
 // Analyser returns what reads actions.

@@ -14,6 +14,7 @@ import (
 	"interlock/internal/memory"
 	"interlock/internal/privacy"
 	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
 )
 
 // Orders of operators, whatever their verb, take one way: what they are about is found, they are held to what package quorum
@@ -245,6 +246,10 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 		}
 	case quorum.ActStable, quorum.ActPromotion, quorum.ActStableDelete:
 		refs = append(refs, factRefs(r.Action.Target)...)
+		var shown memory.Shown
+		if strictjson.Decode([]byte(r.Action.Params), &shown) == nil { // what an agent asked for otherwise waits for nothing
+			refs = append(refs, ConsentRefs(shown.About...)...)
+		}
 	case quorum.ActReview:
 		refs = append(refs, Under(ledger.ActionRequest, ledger.ActionReviewOf(r.Action.Target)))
 	}
@@ -253,8 +258,15 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 
 // PersonRefs name all that is kept of a person.
 func PersonRefs(subject string) []ledger.Ref {
-	return []ledger.Ref{Key(ledger.Person, subject), Under(ledger.Consent, ledger.OfPerson(subject)),
-		Under(ledger.Personal, ledger.OfPerson(subject))}
+	return append(ConsentRefs(subject), Under(ledger.Personal, ledger.OfPerson(subject)), Under(ledger.Memory, ledger.OfPerson(subject)))
+}
+
+// ConsentRefs name what people permit to be kept of them.
+func ConsentRefs(subjects ...string) (refs []ledger.Ref) {
+	for _, subject := range subjects {
+		refs = append(refs, Key(ledger.Person, subject), Under(ledger.Consent, ledger.OfPerson(subject)))
+	}
+	return refs
 }
 
 // factRefs are the rows that writing or deleting a stable fact is made from, or taking back what derives from a source.

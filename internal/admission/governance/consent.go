@@ -18,7 +18,7 @@ import (
 
 // readConsent names what a consent is written beside: whoever else has the same id, so that none takes another's place.
 func readConsent(o interlock.Order) []ledger.Ref {
-	refs := []ledger.Ref{core.Key(ledger.Person, o.Subject), core.Under(ledger.Consent, ledger.OfPerson(o.Subject))}
+	refs := core.ConsentRefs(o.Subject)
 	if terms, err := TermsOf[privacy.Terms](o.Detail); err == nil && terms.ID != "" {
 		refs = append(refs, core.Key(ledger.Consent, terms.ID))
 	}
@@ -62,7 +62,7 @@ func (a *Governance) consent(_ context.Context, c *core.PendingOrder) error {
 // newPerson makes the key of somebody of whom something may be kept.
 func (a *Governance) newPerson(subject string, now time.Time) (ledger.PersonBody, error) {
 	if a.Config.People == nil {
-		return ledger.PersonBody{}, interlock.Errorf(interlock.CodeUnavailable, "subject", "nothing is kept of anybody here: there is no vault")
+		return ledger.PersonBody{}, noVault()
 	}
 	public, key, err := a.Config.People.Make()
 	return ledger.PersonBody{Subject: subject, Public: public, Key: key, Made: now.Truncate(time.Microsecond)}, err
@@ -97,17 +97,26 @@ func (a *Governance) revokeConsent(_ context.Context, c *core.PendingOrder) erro
 		auditlog.ConsentRecord{Consent: consent, Order: &kept})
 }
 
+// approvable is the consent that a target names, if the council has anything to approve of it.
+func approvable(standing *ledger.Standing, target string, now time.Time) (privacy.Consent, error) {
+	id, _ := strings.CutPrefix(target, privacy.TargetConsent)
+	consent, known := standing.Others[ledger.Consent][id].(privacy.Consent)
+	switch {
+	case !known || id == target:
+		return consent, interlock.Errorf(interlock.CodeNotFound, "target", "name a consent as consent:ID; `interlock privacy list` shows them")
+	case !consent.Revoked.IsZero() || !now.Before(consent.Until):
+		return consent, interlock.Errorf(interlock.CodeConflict, "target", "this consent is over")
+	case consent.Tier != personal.High || consent.Council != "":
+		return consent, interlock.Errorf(interlock.CodeConflict, "target", "this consent takes no council's approval, or has it")
+	}
+	return consent, nil
+}
+
 // approveConsent has a consent cover data of the high tier, as the council has decided.
 func (a *Governance) approveConsent(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
-	id, _ := strings.CutPrefix(r.Action.Target, privacy.TargetConsent)
-	consent, known := c.Standing.Others[ledger.Consent][id].(privacy.Consent)
-	switch {
-	case !known || id == r.Action.Target:
-		return interlock.Errorf(interlock.CodeNotFound, "target", "name a consent as consent:ID; `interlock privacy list` shows them")
-	case !consent.Revoked.IsZero() || !c.Now.Before(consent.Until):
-		return interlock.Errorf(interlock.CodeConflict, "target", "this consent is over")
-	case consent.Tier != personal.High || consent.Council != "":
-		return interlock.Errorf(interlock.CodeConflict, "target", "this consent takes no council's approval, or has it")
+	consent, err := approvable(&c.Standing, r.Action.Target, c.Now)
+	if err != nil {
+		return err
 	}
 	consent.Council = r.ID
 	c.Change.Writes = append(c.Change.Writes, ledger.Rows(consent)...)
@@ -121,7 +130,7 @@ func (a *Governance) Consented(ctx context.Context, subject string, by interlock
 	if subject == "" {
 		return privacy.Authority{}, nil
 	}
-	standing, err := a.Ground(ctx, core.Key(ledger.Person, subject), core.Under(ledger.Consent, ledger.OfPerson(subject)))
+	standing, err := a.Ground(ctx, core.ConsentRefs(subject)...)
 	if err != nil {
 		return privacy.Authority{}, err
 	}

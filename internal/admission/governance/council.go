@@ -13,6 +13,7 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/privacy"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -78,6 +79,17 @@ func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTe
 		Origin: origin, Requester: by, Justification: a.Redact(strings.TrimSpace(why)), Evidence: terms.Evidence,
 		Ruleset: a.Active.Load().Rules.Digest(), Policy: standing.Settings[core.SettingManifest],
 		Created: now.Truncate(time.Microsecond), Status: interlock.ActionPending}
+	if kind == quorum.ActKeepPersonal { // those who vote are shown whose it is, for which run and until when
+		consent, err := approvable(standing, terms.Target, now)
+		if err != nil {
+			return r, err
+		}
+		shown, err := strictjson.Marshal(consent)
+		if err != nil {
+			return r, err
+		}
+		r.Action.Params = string(shown)
+	}
 	if err := boundAction(r); err != nil {
 		return r, err
 	}
@@ -205,6 +217,9 @@ func (a *Governance) requestAction(_ context.Context, c *core.PendingOrder) erro
 	if err != nil {
 		return err
 	}
+	if err := byItsPerson(c.Subject); err != nil {
+		return err
+	}
 	r, err := a.ask(&c.Standing, c.Subject, terms, c.Reason, interlock.Requester{Agent: c.Operator, Principal: c.Operator},
 		"operator", c.Now)
 	if err != nil {
@@ -221,12 +236,32 @@ func readAsked(o interlock.Order) []ledger.Ref {
 	if err != nil {
 		return everybody() // and it is refused
 	}
-	return slices.Concat(everybody(), core.ModuleRefs(terms.Target))
+	return slices.Concat(everybody(), aboutRefs(terms.Target))
+}
+
+// aboutRefs name what a request is about: a module, or a consent.
+func aboutRefs(target string) []ledger.Ref {
+	if id, is := strings.CutPrefix(target, privacy.TargetConsent); is && id != "" {
+		return []ledger.Ref{core.Key(ledger.Consent, id)}
+	}
+	return core.ModuleRefs(target)
+}
+
+// byItsPerson refuses a request to delete a person's data that nobody of that name has made: such a one says how they were identified.
+func byItsPerson(kind string) error {
+	if kind == quorum.ActDeletePerson {
+		return interlock.Errorf(interlock.CodeInvalid, "type", "a person asks for that, and it is recorded how they were identified: "+
+			"interlock privacy delete --subject ID --reason TEXT")
+	}
+	return nil
 }
 
 // AskAction makes a request of an agent, whose word needs no signature: a request permits nothing, and who asks never votes.
 func (a *Governance) AskAction(ctx context.Context, by interlock.Requester, kind, why string,
 	terms RequestTerms) (r interlock.ActionRequest, receipt ledger.Receipt, err error) {
+	if err := byItsPerson(kind); err != nil {
+		return r, receipt, err
+	}
 	return a.askWith(ctx, by, kind, why, terms, nil, func(*ledger.Standing, *ledger.Change, interlock.ActionRequest) error { return nil })
 }
 
@@ -240,7 +275,7 @@ func (a *Governance) askWith(ctx context.Context, by interlock.Requester, kind, 
 	if mine >= maxPending {
 		return r, receipt, tooMany(mine)
 	}
-	refs := slices.Concat(everybody(), core.ModuleRefs(terms.Target), []ledger.Ref{core.Key(ledger.Agent, by.Agent)}, more)
+	refs := slices.Concat(everybody(), aboutRefs(terms.Target), []ledger.Ref{core.Key(ledger.Agent, by.Agent)}, more)
 	receipt, err = a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
 		change := ledger.Change{Version: standing.Version}
 		if err := core.InOffice(by, standing, a.Config.Now()); err != nil {

@@ -1,6 +1,7 @@
 package governance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,11 @@ import (
 	"interlock"
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
+	"interlock/internal/classify"
 	"interlock/internal/ledger"
 	"interlock/internal/memory"
 	"interlock/internal/origin"
+	"interlock/internal/privacy"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -72,7 +75,7 @@ func (a *Governance) PutFact(ctx context.Context, by interlock.Requester, q memo
 	if bad {
 		return a.notKept(ctx, k.by, memory.PolicyBlocked, "something in it is from a fact that is quarantined or was taken back"), nil
 	}
-	if err := k.v.Derive(parts); err != nil {
+	if err := k.derive(parts); err != nil {
 		return memory.Reply{}, err
 	}
 	if refused, err := a.weigh(ctx, k); err != nil || refused != nil {
@@ -103,9 +106,17 @@ func (a *Governance) PromoteFact(ctx context.Context, by interlock.Requester, q 
 	if !there {
 		return a.notKept(ctx, by, memory.NotFound, "no episodic fact is kept under this key"), nil
 	}
-	k.put.Value, k.v.Source = was.Value, was.Source
+	value, permitted, err := a.opened(ctx, k.by, was)
+	if err != nil {
+		return memory.Reply{}, err
+	}
+	if !permitted {
+		return a.notKept(ctx, k.by, memory.PrivacyBlocked, classify.PrivacyMessage), nil
+	}
+	k.put.Value, k.put.Source, k.v.Source = value, was.Source, was.Source
+	k.v.Subject = cmp.Or(was.Subject, k.v.Subject) // whose it is does not change
 	k.v.Taint = slices.Clone(was.Taint)
-	if err := k.v.Derive([]memory.Version{{Derives: was.Derives}}); err != nil {
+	if err := k.derive([]memory.Version{{Derives: was.Derives, About: was.About}}); err != nil {
 		return memory.Reply{}, err
 	}
 	if refused, err := a.weigh(ctx, k); err != nil || refused != nil {
@@ -138,10 +149,7 @@ func checkPut(q memory.Put) error {
 	case len(q.From) > maxNamed:
 		return interlock.Errorf(interlock.CodeInvalid, "/from", "names more than %d facts", maxNamed)
 	}
-	if err := core.PlainName("/source", q.Source); err != nil {
-		return err
-	}
-	return core.PlainName("/subject", q.Subject)
+	return core.PlainName("/source", q.Source)
 }
 
 // holder is whose the facts under a key are that an agent reads and writes; empty: everybody's.
@@ -155,6 +163,11 @@ func (a *Governance) holder(by interlock.Requester, key string) string {
 // keeping begins with a fact: who wants it kept, and whether they may have anything kept now.
 func (a *Governance) keeping(ctx context.Context, by interlock.Requester, q memory.Put, more ...ledger.Ref) (*keeping,
 	core.DecisionRows, *memory.Reply, error) {
+	if q.Subject != "" {
+		if err := privacy.CheckSubject(q.Subject); err != nil {
+			return nil, core.DecisionRows{}, nil, err
+		}
+	}
 	k := &keeping{put: q, holder: a.holder(by, q.Key), now: a.Config.Now().UTC().Truncate(time.Microsecond)}
 	var err error
 	if k.refs, err = a.overAgent(ctx, by); err != nil {
@@ -170,8 +183,16 @@ func (a *Governance) keeping(ctx context.Context, by interlock.Requester, q memo
 	}
 	k.by = core.Owned(by, g.Standing)
 	id, err := a.Random(12)
-	k.v = memory.Version{ID: "mem_" + id, Agent: k.by.Agent, Principal: k.by.Principal, Run: by.Run, Source: q.Source, At: k.now}
+	k.v = memory.Version{ID: "mem_" + id, Agent: k.by.Agent, Principal: k.by.Principal, Run: by.Run, Source: q.Source, Subject: q.Subject,
+		At: k.now}
 	return k, g, nil, err
+}
+
+// derive says what a fact rests on and whom it is about, which is more to read before it is written.
+func (k *keeping) derive(parts []memory.Version) error {
+	err := k.v.Derive(parts)
+	k.refs = slices.Concat(k.refs, core.ConsentRefs(k.v.About...))
+	return err
 }
 
 func taints(named origin.Named, known bool) (list []string) {
@@ -206,6 +227,8 @@ func (a *Governance) partsOf(ctx context.Context, k *keeping, heard []string, hi
 			parts, bad = append(parts, v), bad || hidden(v)
 		case n < len(k.put.From):
 			return nil, false, interlock.Errorf(interlock.CodeNotFound, fmt.Sprintf("/from/%d", n), "is no fact that this agent reads")
+		default: // it was kept when the run was answered it, and what it derived from is not known any more
+			parts = append(parts, memory.Version{Taint: []string{memory.TaintDerived}})
 		}
 	}
 	return parts, bad, nil
@@ -228,14 +251,25 @@ func (a *Governance) versionOf(ctx context.Context, by interlock.Requester, id s
 	return v, false, err
 }
 
-// full reports whether as many facts are kept of a holder in a store as may be.
-func (a *Governance) full(ctx context.Context, store, holder string) (bool, error) {
-	most := a.Config.Memory.Most
-	if most <= 0 {
-		most = memoryMost
+// full says why no more facts are kept of a holder in a store, or about somebody; empty: there is room for one more, and the change is
+// held against what else comes meanwhile.
+func (a *Governance) full(ctx context.Context, change *ledger.Change, store, holder string, about []string) (string, error) {
+	why := "as many facts are kept as may be; write over others, or wait until some end"
+	if store == memory.Semantic {
+		why = "as many stable facts are kept as may be; the council deletes some (sem_delete)"
 	}
-	n, err := a.Config.Store.Count(ctx, core.Under(ledger.Memory, ledger.FactsIn(store, holder)), ledger.Every(most))
-	return n >= most, err
+	most, mark := cmp.Or(max(a.Config.Memory.Most, 0), memoryMost), core.Under(ledger.Memory, ledger.FactsIn(store, holder))
+	for n := 0; ; n++ {
+		change.Reads = append(change.Reads, mark)
+		if have, err := a.Config.Store.Count(ctx, mark, ledger.Every(most)); err != nil || have >= most {
+			return why, err
+		}
+		if n == len(about) {
+			return "", nil
+		}
+		most, mark = privacy.MaxKept, core.Under(ledger.Memory, ledger.OfPerson(about[n]))
+		why = "as many facts are kept about this person as may be"
+	}
 }
 
 // keep writes an episodic fact.
@@ -248,25 +282,34 @@ func (a *Governance) keep(ctx context.Context, k *keeping) (memory.Reply, error)
 		ttl = time.Duration(own) * time.Second
 	}
 	k.v.Until = k.now.Add(ttl)
-	full, err := a.full(ctx, memory.Episodic, k.holder)
-	if err != nil {
-		return memory.Reply{}, err
-	}
 	outcome, why := "", ""
-	refs := slices.Concat(k.refs, []ledger.Ref{core.Key(ledger.Memory, memory.Place(memory.Episodic, k.holder, k.put.Key))})
-	receipt, err := a.CommitOn(ctx, false, a.Rows(refs...), func(standing ledger.Standing) (ledger.Change, error) {
-		change := ledger.Change{Version: standing.Version}
+	ground := a.Rows(slices.Concat(k.refs, []ledger.Ref{core.Key(ledger.Memory, memory.Place(memory.Episodic, k.holder, k.put.Key))})...)
+	receipt, err := a.CommitOn(ctx, false, ground, func(standing ledger.Standing) (change ledger.Change, err error) {
+		change.Version = standing.Version
 		if why = a.barred(&standing, k.by, true); why != "" {
 			outcome = memory.PermissionDenied
 			return change, core.ErrUnchanged
 		}
-		f, there := standing.Fact(memory.Episodic, k.holder, k.put.Key)
-		if !there && full {
-			outcome, why = memory.StorageFull, "as many facts are kept as may be; write over others, or wait until some end"
+		if why = a.unpermitted(&standing, k.v, false); why != "" {
+			outcome = memory.PrivacyBlocked
 			return change, core.ErrUnchanged
 		}
+		f, there := standing.Fact(memory.Episodic, k.holder, k.put.Key)
+		if !there {
+			if why, err = a.full(ctx, &change, memory.Episodic, k.holder, k.v.About); err != nil {
+				return change, err
+			}
+		}
+		if why != "" {
+			outcome = memory.StorageFull
+			return change, core.ErrUnchanged
+		}
+		sealed, err := a.sealed(&standing, k.v)
+		if err != nil {
+			return change, err
+		}
 		f.Store, f.Holder, f.Key = memory.Episodic, k.holder, k.put.Key
-		change.Writes = ledger.Rows(f.With(k.v))
+		change.Writes = ledger.Rows(f.With(sealed))
 		return change, a.told(&change, interlock.EventMemory, k.by, "agent", auditlog.FactKept, memory.Episodic, k.holder, k.put.Key, k.v)
 	})
 	switch {
@@ -281,14 +324,8 @@ func (a *Governance) keep(ctx context.Context, k *keeping) (memory.Reply, error)
 // askStable has a fact wait, and asks the council whether it is to be a stable one. Those who vote are shown the whole of it, and what
 // may be wrong with where it comes from; personal data, which its subject agreed to, is named by its kind.
 func (a *Governance) askStable(ctx context.Context, k *keeping, kind string) (memory.Reply, error) {
-	shown := struct {
-		Fact     string   `json:"fact"`
-		Value    string   `json:"value,omitempty"`
-		Taint    []string `json:"taint"`
-		Personal []string `json:"personal,omitempty"`
-		Agent    string   `json:"agent"`
-		Source   string   `json:"source,omitempty"`
-	}{k.v.ID, k.v.Value, k.v.Taint, k.v.Personal, k.v.Agent, k.v.Source}
+	shown := memory.Shown{Fact: k.v.ID, Value: k.v.Value, Taint: k.v.Taint, Personal: k.v.Personal, About: k.v.About, Agent: k.v.Agent,
+		Source: k.v.Source}
 	if len(shown.Personal) > 0 {
 		shown.Value = ""
 	}
@@ -299,11 +336,11 @@ func (a *Governance) askStable(ctx context.Context, k *keeping, kind string) (me
 	if len(params) > maxActionParams {
 		return a.notKept(ctx, k.by, memory.StableFailed, "a stable fact is short enough for those who vote to see all of it"), nil
 	}
-	if full, err := a.full(ctx, memory.Semantic, k.holder); err != nil || full {
+	if full, err := a.full(ctx, new(ledger.Change), memory.Semantic, k.holder, k.v.About); err != nil || full != "" { // and again once they have approved it
 		if err != nil {
 			return memory.Reply{}, err
 		}
-		return a.notKept(ctx, k.by, memory.StorageFull, "as many stable facts are kept as may be; the council deletes some (sem_delete)"), nil
+		return a.notKept(ctx, k.by, memory.StorageFull, full), nil
 	}
 	because := k.put.Because
 	if strings.TrimSpace(because) == "" {
@@ -317,6 +354,8 @@ func (a *Governance) askStable(ctx context.Context, k *keeping, kind string) (me
 		})
 	var refusal *interlock.Error
 	switch {
+	case errors.As(err, &refusal) && refusal.Code == interlock.CodeUnauthorized && refusal.Field == "/subject":
+		return memory.Reply{Outcome: memory.PrivacyBlocked, Message: refusal.Message}, nil
 	case errors.As(err, &refusal) && refusal.Code == interlock.CodeUnauthorized:
 		return memory.Reply{Outcome: memory.PermissionDenied, Message: refusal.Message}, nil
 	case err != nil:
@@ -331,14 +370,21 @@ func (a *Governance) wait(standing *ledger.Standing, change *ledger.Change, r in
 	if why := a.barred(standing, k.by, true); why != "" {
 		return interlock.Errorf(interlock.CodeUnauthorized, "/requester/agent", "%s", why)
 	}
+	if why := a.unpermitted(standing, k.v, true); why != "" {
+		return interlock.Errorf(interlock.CodeUnauthorized, "/subject", "%s", why)
+	}
 	if f, there := standing.Fact(memory.Waiting, k.holder, k.put.Key); there {
 		if v := f.Newest(); v.Agent != k.by.Agent && k.now.Before(v.Until) {
 			return interlock.Errorf(interlock.CodeConflict, "/key", "what another agent wants to be stable waits under this key (%s)", v.Request)
 		}
 	}
 	k.v.Request, k.v.Until = r.ID, r.Expires
+	sealed, err := a.sealed(standing, k.v)
+	if err != nil {
+		return err
+	}
 	change.Writes = append(change.Writes, ledger.Rows(memory.Fact{Store: memory.Waiting, Holder: k.holder, Key: k.put.Key, Number: 1,
-		Versions: []memory.Version{k.v}})...)
+		Versions: []memory.Version{sealed}})...)
 	return a.told(change, interlock.EventMemory, k.by, "agent", auditlog.FactWaits, memory.Semantic, k.holder, k.put.Key, k.v)
 }
 

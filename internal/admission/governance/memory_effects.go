@@ -25,7 +25,7 @@ func factEffects() map[string]func(*Governance, context.Context, *core.PendingOr
 }
 
 // putStable makes what waits for a request a stable fact: what was shown to those who voted, because nothing else waits for that request.
-func (a *Governance) putStable(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
+func (a *Governance) putStable(ctx context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	holder, key, ok := memory.ParseTarget(r.Action.Target)
 	if !ok {
 		return unstable(memory.InvalidKey, memory.KeyForm)
@@ -38,7 +38,19 @@ func (a *Governance) putStable(_ context.Context, c *core.PendingOrder, r *inter
 	case hiddenIn(&c.Standing)(v):
 		return unstable(memory.StableFailed, "what it derives from was quarantined or taken back since it was asked for")
 	}
-	f, _ := c.Standing.Fact(memory.Semantic, holder, key)
+	if why := a.unpermitted(&c.Standing, v, true); why != "" {
+		return unstable(memory.PrivacyBlocked, why)
+	}
+	f, known := c.Standing.Fact(memory.Semantic, holder, key)
+	if !known {
+		full, err := a.full(ctx, &c.Change, memory.Semantic, holder, v.About)
+		if err != nil {
+			return err
+		}
+		if full != "" {
+			return unstable(memory.StorageFull, full)
+		}
+	}
 	f.Store, f.Holder, f.Key = memory.Semantic, holder, key
 	v.At, v.Until = c.Now.Truncate(time.Microsecond), time.Time{}
 	c.Change.Writes = append(c.Change.Writes, append(ledger.Rows(f.With(v)), ledger.Ended(ledger.Memory, waits.Place()))...)

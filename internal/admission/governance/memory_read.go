@@ -84,6 +84,9 @@ func (a *Governance) SearchFacts(ctx context.Context, by interlock.Requester, q 
 					return true, nil
 				}
 				one, err := a.answered(ctx, by, f, v)
+				if one.Withheld && !memory.Matches(q.Query, f.Key, one.Value) {
+					return true, err // nobody finds out by searching what they may not read
+				}
 				reply.Facts = append(reply.Facts, one)
 				return len(reply.Facts) < most, err
 			})
@@ -135,23 +138,34 @@ func (a *Governance) refusedRead(ctx context.Context, by interlock.Requester, wh
 	return a.notKept(ctx, by, memory.PermissionDenied, why), nil
 }
 
-// answered is a fact as an agent may read it: past the classifier of what tools return, and heard, so that a run which goes on from a
-// tainted fact does not lose where that is from.
+// answered is a fact as an agent may read it: past the classifier of what tools return, personal data only with consent, and heard, so
+// that a run which goes on from a tainted fact does not lose where that is from.
 func (a *Governance) answered(ctx context.Context, by interlock.Requester, f memory.Fact, v memory.Version) (memory.Told, error) {
-	told := memory.Told{Store: f.Store, Key: f.Key, Shared: f.Holder == "", ID: v.ID, Value: v.Value, Agent: v.Agent, Run: v.Run,
+	value, permits, err := a.opened(ctx, by, v)
+	if err != nil {
+		return memory.Told{}, err
+	}
+	told := memory.Told{Store: f.Store, Key: f.Key, Shared: f.Holder == "", ID: v.ID, Value: value, Agent: v.Agent,
 		Source: v.Source, Taint: v.Taint, Number: f.Number, At: v.At, Until: v.Until, Request: v.Request}
-	if len(v.Personal) == 0 { // what somebody agreed to is answered to who reads it
-		found := classify.Text(a.Config.Memory.Shown, v.Value)
-		if found.Classification != classify.Pass {
-			told.Value, told.Withheld = found.Shown, true
-			s := messages.Screening{Requester: by, Where: "fact", Text: v.Value, Classification: string(found.Classification), Rule: found.Rule,
-				Ruleset: found.Ruleset, Found: found.Found}
-			for _, span := range found.Spans {
-				s.Kinds = append(s.Kinds, span.Kind)
-			}
-			if _, err := a.Screened(ctx, s); err != nil {
-				return memory.Told{}, err
-			}
+	if v.Agent == by.Agent {
+		told.Run = v.Run // whoever chose a name for a run says nothing to other agents by it
+	}
+	switch {
+	case !permits:
+		told.Value, told.Withheld = classify.Redacted, true
+	case len(v.Personal) == 0: // what somebody agreed to is answered to whom they agreed to
+		found := classify.Text(a.Config.Memory.Shown, value)
+		if found.Classification == classify.Pass {
+			break
+		}
+		told.Value, told.Withheld = found.Shown, true
+		s := messages.Screening{Requester: by, Where: "fact", Text: value, Classification: string(found.Classification), Rule: found.Rule,
+			Ruleset: found.Ruleset, Found: found.Found}
+		for _, span := range found.Spans {
+			s.Kinds = append(s.Kinds, span.Kind)
+		}
+		if _, err := a.Screened(ctx, s); err != nil {
+			return memory.Told{}, err
 		}
 	}
 	if len(v.Taint) == 0 {
@@ -210,7 +224,7 @@ func FactsOf(ctx context.Context, from Facts, now time.Time) (list []Kept, hash 
 		case !there:
 			k.State, v = hiddenBy(f.Newest(), cuts), f.Newest()
 		case f.Store == memory.Semantic:
-			stable = append(stable, memory.Stable{Key: k.Target, Value: v.Value, At: v.At})
+			stable = append(stable, memory.Stable{Key: k.Target, Value: v.Canonical(), At: v.At})
 		}
 		k.Shows = v
 		list = append(list, k)

@@ -13,6 +13,7 @@ import (
 	"interlock/internal/memory"
 	"interlock/internal/personal"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 )
 
 // overAgent names what may keep an agent from its memory, and what of it is answered: who it is, a block, phases and breakers over it,
@@ -62,52 +63,53 @@ func (a *Governance) barred(standing *ledger.Standing, by interlock.Requester, w
 }
 
 // weigh holds a fact against the classifier before it is kept (MACE 4): what gives orders to its reader, asks for harm or is a
-// credential is not kept, personal data only with its subject's consent, and with the council's approval where it is of the high tier.
-// What is of the low tier is taken out. It changes the value to what may be kept, or returns why nothing is.
+// credential is not kept, nor under a key or a source that is or does; personal data only with its subject's consent, and with the
+// council's approval where it is of the high tier. What is of the low tier is taken out without it. It changes the value to what may be
+// kept, or returns why nothing is.
 func (a *Governance) weigh(ctx context.Context, k *keeping) (*memory.Reply, error) {
-	terms := a.Config.Memory
-	lead := strings.NewReplacer("/", " ", "_", " ").Replace(k.put.Key) + "\n" // what a key says tells what a number is
+	names := k.v.Source + "\n"
+	lead := names + strings.NewReplacer("/", " ", "_", " ").Replace(k.put.Key) + "\n" // what a key says tells what a number is
 	text := lead + k.put.Value
-	found := classify.Text(terms.Kept, text)
-	agreed := false
-	if terms.Consented != nil && k.put.Subject != "" {
-		var err error
-		if agreed, err = terms.Consented(ctx, k.put.Subject, k.by.Run); err != nil {
-			return nil, err
-		}
+	found := classify.Text(a.Config.Memory.Kept, text)
+	authority, err := a.Consented(ctx, k.v.Subject, k.by)
+	if err != nil {
+		return nil, err
 	}
+	authority = withCouncil(authority, k.put.Store == memory.Semantic)
 	s := messages.Screening{Requester: k.by, Where: "memory", Durable: true, Text: text, Classification: string(found.Classification),
 		Rule: found.Rule, Ruleset: found.Ruleset, Found: found.Found}
-	outcome, value, at := memory.OK, "", len(lead)
+	outcome := memory.OK
+	var pieces, permitted []privacy.Piece
 	for _, span := range found.Spans {
-		if span.Verdict() == classify.Pass {
+		p := privacy.Piece{Start: span.Start, End: span.End, Type: span.Kind, Tier: personal.Tier(span.Tier)}
+		if span.Verdict() == classify.Pass || span.End <= len(names) && p.Tier == personal.Low { // a source may be an address of a machine
 			continue
 		}
 		s.Kinds = append(s.Kinds, span.Kind)
-		high := span.Tier == string(personal.High)
-		switch {
-		case span.Tier == "":
+		switch inside := span.Start >= len(lead); {
+		case p.Tier == "":
 			outcome = memory.PolicyBlocked
 			continue
-		case agreed && span.Start >= len(lead) && span.Tier != string(personal.Low) && (!high || k.put.Store == memory.Semantic):
-			k.v.Personal = append(k.v.Personal, span.Kind)
+		case inside && authority.Permits(p.Tier):
+			permitted = append(permitted, p)
 			continue
-		case span.Start < len(lead) || span.Tier != string(personal.Low):
-			if outcome == memory.OK {
-				outcome = memory.PrivacyBlocked
-			}
-		default:
-			if span.Start >= at {
-				value, at = value+text[at:span.Start]+classify.Redacted, span.End
-			}
+		case inside:
+			pieces = append(pieces, p)
+		case outcome == memory.OK:
+			outcome = memory.PrivacyBlocked
 		}
 		s.Personal = append(s.Personal, messages.Personal{Type: span.Kind, Tier: span.Tier, Value: text[span.Start:span.End]})
 	}
-	if found.Classification.Stricter(classify.Remove) {
+	if may, _ := privacy.Gate(pieces, authority, true, true); may == privacy.ConsentRequired && outcome == memory.OK {
+		outcome = memory.PrivacyBlocked
+	}
+	if found.Classification.Stricter(classify.Remove) || found.Found > len(found.Spans) {
 		outcome = memory.PolicyBlocked
 	}
-	k.v.Personal = slices.Compact(slices.Sorted(slices.Values(k.v.Personal)))
-	k.v.Value = value + text[at:]
+	k.v.Value = privacy.Kept(text, pieces, authority, classify.Redacted, nil)[len(lead):]
+	var tier personal.Tier
+	k.v.Personal, tier = typesOf(permitted)
+	k.v.Tier = string(tier)
 	if outcome == memory.OK && len(s.Personal) == 0 { // nothing was found, or nothing but what somebody agreed to
 		return nil, nil
 	}
@@ -123,4 +125,70 @@ func (a *Governance) weigh(ctx context.Context, k *keeping) (*memory.Reply, erro
 		why = found.Message
 	}
 	return &memory.Reply{Outcome: outcome, Message: why, Event: screened.Event}, nil
+}
+
+// withCouncil is what people have permitted where the council itself votes on the fact: it takes no approval of theirs beside that.
+func withCouncil(a privacy.Authority, votes bool) privacy.Authority {
+	a.Council = a.Council || votes
+	return a
+}
+
+// unpermitted says why a fact may not be kept of the people whom it is about, as their consents are in a standing; empty: it may.
+func (a *Governance) unpermitted(standing *ledger.Standing, v memory.Version, votes bool) string {
+	for _, subject := range v.About {
+		if p, known := standing.Person(subject); known && !p.Destroyed.IsZero() {
+			return "what was kept of a person whom it is about was deleted, and nothing is kept of them again"
+		}
+	}
+	by := interlock.Requester{Agent: v.Agent, Run: v.Run}
+	if len(v.Personal) > 0 && !withCouncil(permitted(*standing, v.Subject, by, a.Config.Now()), votes).Permits(personal.Tier(v.Tier)) {
+		return classify.PrivacyMessage
+	}
+	return ""
+}
+
+// sealed is a fact as it is kept: what holds personal data is sealed for the person's key, so that it is gone with that.
+func (a *Governance) sealed(standing *ledger.Standing, v memory.Version) (memory.Version, error) {
+	if len(v.Personal) == 0 {
+		return v, nil
+	}
+	p, known := standing.Person(v.Subject)
+	if !known || a.Config.People == nil {
+		return v, noVault()
+	}
+	var err error
+	v.Sealed, err = a.Config.People.Seal(p.Public, []byte(v.Value))
+	v.Value = ""
+	return v, err
+}
+
+// opened is the value of a fact for an agent: one with personal data only while a consent to that is in force for what the agent does.
+func (a *Governance) opened(ctx context.Context, by interlock.Requester, v memory.Version) (value string, permits bool, err error) {
+	if len(v.Personal) == 0 {
+		return v.Value, true, nil
+	}
+	standing, err := a.Ground(ctx, core.ConsentRefs(v.Subject)...)
+	if err != nil || !withCouncil(permitted(standing, v.Subject, by, a.Config.Now()), v.Request != "").Permits(personal.Tier(v.Tier)) {
+		return "", false, err
+	}
+	value, err = a.openFact(&standing, v)
+	return value, true, err
+}
+
+// openFact opens the value of a fact.
+func (a *Governance) openFact(standing *ledger.Standing, v memory.Version) (string, error) {
+	if len(v.Sealed) == 0 {
+		return v.Value, nil
+	}
+	p, _ := standing.Person(v.Subject)
+	if a.Config.People == nil {
+		return "", noVault()
+	}
+	text, err := a.Config.People.Open(p.Key, v.Sealed)
+	return string(text), err
+}
+
+// noVault is said where personal data would be kept or opened and there is nothing to seal it with.
+func noVault() error {
+	return interlock.Errorf(interlock.CodeUnavailable, "subject", "nothing is kept of anybody here: there is no vault")
 }
