@@ -35,8 +35,10 @@ func alarms(ctx context.Context, d *conform.Driver) (string, error) {
 			alert = e
 		}
 	}
-	return "people are told by " + alert.by() + ", which has the seed, snapshots, trace and signature of what it is about", conform.First(alert.is("ALERT"),
-		conform.Unless(alert.Seed != "" && len(alert.Snapshots) > 0, "it has the seed %q and the snapshots %v", alert.Seed, alert.Snapshots))
+	return "people are told by " + alert.by() + ", which has the seed, snapshots, trace and signature of what it is about",
+		conform.First(alert.is("ALERT"),
+			conform.Unless(alert.Seed != "" && len(alert.Snapshots) > 0, "it has the seed %q and the snapshots %v", alert.Seed,
+				alert.Snapshots))
 }
 
 func oneEvent(ctx context.Context, d *conform.Driver) (string, error) {
@@ -56,7 +58,8 @@ func oneEvent(ctx context.Context, d *conform.Driver) (string, error) {
 	access := t.newest(ctx, "admin_access_event", asked.ID)
 	return "an event is told without what people wrote, to agents only their own, and whole on an admin's order, which is recorded: " + access.by(),
 		conform.First(err, member, access.is("admin_access_event"),
-			conform.Unless(redacted.Status == http.StatusOK && !strings.Contains(redacted.Text, "heron"), "%d %s", redacted.Status, redacted.Text),
+			conform.Unless(redacted.Status == http.StatusOK && !strings.Contains(redacted.Text, "heron"), "%d %s", redacted.Status,
+				redacted.Text),
 			conform.Unless(agents.Status == http.StatusNotFound, "an agent is answered %d", agents.Status),
 			conform.Unless(strings.Contains(whole.Out, "heron is why"), "an admin is answered %s", whole.Out))
 }

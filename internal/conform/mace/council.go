@@ -13,7 +13,8 @@ import (
 
 func councilChecks() []conform.Check {
 	return []conform.Check{
-		{IDs: []string{"MACE-GOV-T1", "MACE-GOV-2", "MACE-SIG-2"}, Drives: "operators' and the council's commands, log", Do: approvedAndExecuted},
+		{IDs: []string{"MACE-GOV-T1", "MACE-GOV-2", "MACE-SIG-2"}, Drives: "operators' and the council's commands, log",
+			Do: approvedAndExecuted},
 		{IDs: []string{"MACE-GOV-5", "MACE-GOV-T4", "MACE-12-12"}, Drives: "the council's commands, control door", Do: cheated},
 		{IDs: []string{"MACE-GOV-4", "MACE-GOV-3"}, Drives: "the council's commands, clock, log", Do: counted},
 		{IDs: []string{"MACE-GOV-1", "MACE-2-8"}, Drives: "operators' and the council's commands, clock", Do: classes},
@@ -46,11 +47,14 @@ func approvedAndExecuted(ctx context.Context, d *conform.Driver) (string, error)
 	}
 	twice := t.refused(ctx, "c4", "the request is executing", "request", "execute", id)
 	_, told := t.Order(ctx, "adam", "request", "execute", id, "--executed")
-	asked, votes, steps := t.about(ctx, "ACTION_REQUEST", id), t.about(ctx, "COUNCIL_VOTE", id), t.about(ctx, "ACTION_REQUEST_STATUS", id)
+	asked, votes, steps := t.about(ctx, "ACTION_REQUEST", id), t.about(ctx, "COUNCIL_VOTE", id), t.about(ctx,
+		"ACTION_REQUEST_STATUS", id)
 	done, alert := t.newest(ctx, "executed_event", "code_upload"), t.newest(ctx, "ALERT", "code_upload")
-	return fmt.Sprintf("asked, told, voted on with %d signatures in events of their own, counted in %d steps and executed once: %s", votes, steps,
+	return fmt.Sprintf("asked, told, voted on with %d signatures in events of their own, counted in %d steps and executed once: %s",
+			votes, steps,
 			done.by()), conform.First(early, twice, told, done.is("executed_event"), alert.is("ALERT"),
-			conform.Unless(asked == 1 && votes == 3 && steps >= 2, "%d requests, %d votes and %d steps are in the log", asked, votes, steps),
+			conform.Unless(asked == 1 && votes == 3 && steps >= 2, "%d requests, %d votes and %d steps are in the log", asked, votes,
+				steps),
 			conform.Unless(t.status(ctx, id) == "executed", "it is %s", t.status(ctx, id)))
 }
 
@@ -95,7 +99,8 @@ func cheated(ctx context.Context, d *conform.Driver) (string, error) {
 			"twice or late it is refused", conform.First(own, again, viewer, late,
 			conform.Unless(unsigned.Status >= 400, "without a signature: %d %s", unsigned.Status, unsigned.Text),
 			conform.Unless(agents.Status == http.StatusUnauthorized, "by an agent: %d %s", agents.Status, agents.Text),
-			conform.Unless(taken.Status == http.StatusOK && once.Status == http.StatusConflict, "once: %d %s, twice: %d", taken.Status, taken.Text, once.Status))
+			conform.Unless(taken.Status == http.StatusOK && once.Status == http.StatusConflict, "once: %d %s, twice: %d", taken.Status,
+				taken.Text, once.Status))
 }
 
 func counted(ctx context.Context, d *conform.Driver) (string, error) {
@@ -127,9 +132,10 @@ func counted(ctx context.Context, d *conform.Driver) (string, error) {
 	late := t.refused(ctx, "c5", "the time to vote is over", "request", "vote", short, "--approve")
 	t.waits(ctx, func() bool { return t.status(ctx, short) == "expired" })
 	event := t.newest(ctx, "ACTION_REQUEST_STATUS", `"expired"`)
-	return "two against two is rejected; one approval and two abstentions are no quorum of three, and it expires: " + event.by(), conform.First(late,
-		event.is("ACTION_REQUEST_STATUS"), conform.Unless(t.status(ctx, tied) == "rejected", "the tie is %s", t.status(ctx, tied)),
-		conform.Unless(t.status(ctx, short) == "expired", "without a quorum it is %s", t.status(ctx, short)))
+	return "two against two is rejected; one approval and two abstentions are no quorum of three, and it expires: " + event.by(),
+		conform.First(late,
+			event.is("ACTION_REQUEST_STATUS"), conform.Unless(t.status(ctx, tied) == "rejected", "the tie is %s", t.status(ctx, tied)),
+			conform.Unless(t.status(ctx, short) == "expired", "without a quorum it is %s", t.status(ctx, short)))
 }
 
 func classes(ctx context.Context, d *conform.Driver) (string, error) {
@@ -146,7 +152,8 @@ func classes(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	less := t.refused(ctx, "ada", "council_quorum", "request", "create", "code_upload", "--target", "agent:scout", "--because", "x", "--approval",
+	less := t.refused(ctx, "ada", "council_quorum", "request", "create", "code_upload", "--target", "agent:scout", "--because", "x",
+		"--approval",
 		"admin_single")
 	member := t.refused(ctx, "c1", "", "request", "vote", one, "--approve")
 	if err := conform.First(t.votes(ctx, one, "adam"), t.votes(ctx, two, "adam"), t.carries(ctx, "ada", two)); err != nil {
@@ -175,10 +182,12 @@ func setAside(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	asks := func(run string) error {
 		got := t.Decide(ctx, "scout", conform.Shell(upload).In(run))
-		return conform.Unless(got.Answer == "deny" && got.Rule == "net.upload", "in the run %s it is answered %s by %s", run, got.Answer, got.Rule)
+		return conform.Unless(got.Answer == "deny" && got.Rule == "net.upload", "in the run %s it is answered %s by %s", run,
+			got.Answer, got.Rule)
 	}
 	before := asks("job-1")
-	fixed := t.refused(ctx, "adam", "can't be suppressed", "request", "create", "safety_override", "--target", "agent:scout", "--params",
+	fixed := t.refused(ctx, "adam", "can't be suppressed", "request", "create", "safety_override", "--target", "agent:scout",
+		"--params",
 		"rule=fs.delete-root run=job-1 for=1h", "--because", "x")
 	id, err := t.given(ctx, "safety_override", "agent:scout", "the release waits", "--params", "rule=net.upload run=job-1 for=1h")
 	if err != nil {
@@ -195,7 +204,8 @@ func setAside(ctx context.Context, d *conform.Driver) (string, error) {
 	if err := t.rejects(ctx, review, "c1", "c2", "c3"); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("by three of the council one rule is silent in one job, and when their review %s rejects it no more: %s", review, event.by()),
+	return fmt.Sprintf("by three of the council one rule is silent in one job, and when their review %s rejects it no more: %s",
+			review, event.by()),
 		conform.First(before, fixed, elsewhere, asks("job-1"), event.is("SAFETY_OVERRIDE"),
 			conform.Unless(inside.Rule != "net.upload", "in its job it is answered by %s", inside.Rule),
 			conform.Unless(strings.Count(string(event.Payload), `"signature":`) >= 3, "the event of %s holds %s", id, event.Payload))

@@ -11,10 +11,12 @@ import (
 func emergencyChecks() []conform.Check {
 	return []conform.Check{
 		{IDs: []string{"MACE-8.1-1"}, Drives: "operators' commands, HTTP API, log", Do: paused},
-		{IDs: []string{"MACE-S-04", "MACE-GOV-T3", "MACE-8.1-2", "MACE-12-8"}, Drives: "operators' and the council's commands, replay, log",
-			Do: overridden},
-		{IDs: []string{"MACE-8.3-1", "MACE-9.3-1", "MACE-12-6", "MACE-12-14"}, Drives: "HTTP API, operators' and the council's commands, replay, log",
-			Do: incidentHalts},
+		{IDs: []string{"MACE-S-04", "MACE-GOV-T3", "MACE-8.1-2", "MACE-12-8"},
+			Drives: "operators' and the council's commands, replay, log",
+			Do:     overridden},
+		{IDs: []string{"MACE-8.3-1", "MACE-9.3-1", "MACE-12-6", "MACE-12-14"},
+			Drives: "HTTP API, operators' and the council's commands, replay, log",
+			Do:     incidentHalts},
 	}
 }
 
@@ -33,8 +35,10 @@ func paused(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	_, after := t.Expect(ctx, "scout", conform.Shell("ls"), "allow")
 	event := t.newest(ctx, "SYSTEM_PAUSE", "maintenance")
-	return "an admin's order stops all new actions, and nothing else does, until an admin's order lets them go on: " + event.by(), conform.First(viewer,
-		after, event.is("SYSTEM_PAUSE"), conform.Unless(got.Answer == "deny" || got.Answer == "halt", "during the pause ls is answered %s", got.Answer))
+	return "an admin's order stops all new actions, and nothing else does, until an admin's order lets them go on: " + event.by(),
+		conform.First(viewer,
+			after, event.is("SYSTEM_PAUSE"), conform.Unless(got.Answer == "deny" || got.Answer == "halt",
+				"during the pause ls is answered %s", got.Answer))
 }
 
 func overridden(ctx context.Context, d *conform.Driver) (string, error) {
@@ -56,7 +60,8 @@ func overridden(ctx context.Context, d *conform.Driver) (string, error) {
 	replay := t.CLI(ctx, "", "replay", "run")
 	alone := t.refused(ctx, "adam", "the council clears it", "hold", "clear", "replays:all", "--reason", "x")
 	return "one signature does nothing, a superadmin's and an admin's halt all replays, which an admin can't clear; the council's review is pending: " +
-			event.by() + ", " + review.by(), conform.First(first, second, alone, event.is("EMERGENCY_OVERRIDE"), review.is("EMERGENCY_REVIEW"),
+			event.by() + ", " + review.by(), conform.First(first, second, alone, event.is("EMERGENCY_OVERRIDE"),
+			review.is("EMERGENCY_REVIEW"),
 			conform.Unless(waits == "pending", "after one signature it is %s", waits),
 			conform.Unless(strings.Count(string(event.Payload), `"signature":`) == 2, "the event holds %s", event.Payload),
 			conform.Unless(strings.Contains(string(review.Payload), "pending"), "the review is %s", review.Payload),
@@ -68,7 +73,8 @@ func incidentHalts(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reported := t.Call(ctx, "scout", http.MethodPost, "/safety/report", map[string]any{"title": "a way past the gate", "severity": "high", "text": "so"})
+	reported := t.Call(ctx, "scout", http.MethodPost, "/safety/report", map[string]any{"title": "a way past the gate",
+		"severity": "high", "text": "so"})
 	id := reported.Member("event_id")
 	if len(id) < 12 {
 		return "", conform.Unless(false, "a report is answered %d %s", reported.Status, reported.Text)

@@ -12,8 +12,9 @@ import (
 
 func governingChecks() []conform.Check {
 	return []conform.Check{
-		{IDs: []string{"MACE-2-5", "MACE-GOV-7", "MACE-GOV-T6"}, Drives: "settings that change, operators' and the council's commands, log",
-			Do: constants},
+		{IDs: []string{"MACE-2-5", "MACE-GOV-7", "MACE-GOV-T6"},
+			Drives: "settings that change, operators' and the council's commands, log",
+			Do:     constants},
 		{IDs: []string{"MACE-GOV-8"}, Drives: "operators' and the council's commands", Do: roster},
 	}
 }
@@ -78,9 +79,10 @@ func constants(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	event := t.newest(ctx, "MODE_CHANGE", `"limits"`)
-	return "a constant is changed only as the council approved it (" + id + "), and makes a new snapshot of limits: " + event.by(), conform.First(
-		event.is("MODE_CHANGE"), conform.Unless(len(t.events(ctx, "MODE_CHANGE")) > before, "no change is recorded"),
-		conform.Unless(t.status(ctx, id) == "executed", "the request is %s", t.status(ctx, id)))
+	return "a constant is changed only as the council approved it (" + id + "), and makes a new snapshot of limits: " + event.by(),
+		conform.First(
+			event.is("MODE_CHANGE"), conform.Unless(len(t.events(ctx, "MODE_CHANGE")) > before, "no change is recorded"),
+			conform.Unless(t.status(ctx, id) == "executed", "the request is %s", t.status(ctx, id)))
 }
 
 func roster(ctx context.Context, d *conform.Driver) (string, error) {

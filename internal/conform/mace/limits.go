@@ -19,7 +19,8 @@ func limited(ctx context.Context, d *conform.Driver) (town, error) {
 	h, err := d.House(ctx, conform.Plan{Name: "mace-limits", Clocked: true, Rules: `
 limits:
   - {id: team.quota, per: agent, measure: actions, most: 3, within: 1h, match: {kind: [read]}}
-  - {id: team.scraping, per: agent, measure: actions, most: 2, within: 10m, verdict: ask, account_review: true, match: {kind: [write]}}
+  - {id: team.scraping, per: agent, measure: actions, most: 2, within: 10m, verdict: ask, account_review: true,
+	match: {kind: [write]}}
 `})
 	if err != nil {
 		return town{}, err
@@ -41,7 +42,8 @@ func quota(ctx context.Context, d *conform.Driver) (string, error) {
 	event := t.newest(ctx, "RATE_LIMIT", "team.quota")
 	return "of a quota of 3 the fourth read is denied, and when there will be room is recorded: " + event.by(), conform.First(
 		conform.Unless(event.ID != "", "the log holds no RATE_LIMIT"),
-		conform.Unless(over.Answer == "deny" && strings.HasPrefix(over.Rule, "limit."), "the fourth is answered %s by %s", over.Answer, over.Rule))
+		conform.Unless(over.Answer == "deny" && strings.HasPrefix(over.Rule, "limit."), "the fourth is answered %s by %s", over.Answer,
+			over.Rule))
 }
 
 func misuse(ctx context.Context, d *conform.Driver) (string, error) {

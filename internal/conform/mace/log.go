@@ -20,12 +20,14 @@ import (
 
 func logChecks() []conform.Check {
 	return []conform.Check{
-		{IDs: []string{"MACE-1-3", "MACE-SIG-1", "MACE-ID-1", "MACE-ID-3", "MACE-LOG-2", "MACE-CAN-1"}, Drives: "interlock audit export, recomputed",
-			Do: recomputed},
+		{IDs: []string{"MACE-1-3", "MACE-SIG-1", "MACE-ID-1", "MACE-ID-3", "MACE-LOG-2", "MACE-CAN-1"},
+			Drives: "interlock audit export, recomputed",
+			Do:     recomputed},
 		{IDs: []string{"MACE-SIG-3"}, Drives: "interlock audit verify over a copy without a signature", Do: unsignedRefused},
 		{IDs: []string{"MACE-ID-2", "MACE-SNAP-1"}, Drives: "interlock audit export, recomputed", Do: snapshotIDs},
 		{IDs: []string{"MACE-ID-4"}, Drives: "HTTP API, log", Do: seeds},
-		{IDs: []string{"MACE-LOG-1", "MACE-12-7", "MACE-10-3"}, Drives: "interlock audit verify over a store that was changed, log", Do: tampered},
+		{IDs: []string{"MACE-LOG-1", "MACE-12-7", "MACE-10-3"}, Drives: "interlock audit verify over a store that was changed, log",
+			Do: tampered},
 	}
 }
 
@@ -126,10 +128,12 @@ func recomputed(ctx context.Context, d *conform.Driver) (string, error) {
 		content := sha256.Sum256(e.Payload)
 		if err := conform.First(canonical(at.Event),
 			conform.Unless(e.ID == hex.EncodeToString(id[:]), "its id is %s, and its seed, index and type make %x", e.ID, id),
-			conform.Unless(e.Sequence == sequences[e.Seed], "its index is %d, and it is number %d of its seed", e.Sequence, sequences[e.Seed]),
+			conform.Unless(e.Sequence == sequences[e.Seed], "its index is %d, and it is number %d of its seed", e.Sequence,
+				sequences[e.Seed]),
 			conform.Unless(e.Content == "sha256:"+hex.EncodeToString(content[:]), "its content's hash is another"),
 			conform.Unless(e.Previous == "sha256:"+previous, "it names another predecessor"),
-			conform.Unless(!slices.Contains(signed, e.Type) || e.Signature != "" && e.Key != "", "it has no signature that names its key")); err != nil {
+			conform.Unless(!slices.Contains(signed, e.Type) || e.Signature != "" && e.Key != "",
+				"it has no signature that names its key")); err != nil {
 			return "", fmt.Errorf("entry %d, %s: %w", n, e.Type, err)
 		}
 		leaf := sha256.Sum256(append([]byte{0}, at.Event...))
@@ -143,7 +147,8 @@ func recomputed(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	return fmt.Sprintf("%d entries of %d types: each id, index, hash of content and of the predecessor comes out the same, each is canonical, and "+
 			"%d types of safety and governance events are signed one by one", len(all), len(kinds), had),
-		conform.Unless(had >= 10, "only %d types of events that have to be signed are in the log: %v", had, slices.Sorted(maps.Keys(kinds)))
+		conform.Unless(had >= 10, "only %d types of events that have to be signed are in the log: %v", had,
+			slices.Sorted(maps.Keys(kinds)))
 }
 
 // canonical is a fault unless a JSON object is written with its keys sorted and without white space.
@@ -186,7 +191,8 @@ func unsignedRefused(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	said := t.CLI(ctx, "", "audit", "verify", "--from", dir)
-	return "a log in which a vote has lost its signature is refused", conform.Unless(said.Code != 0 && strings.Contains(said.Err, "INTEGRITY_FAILURE"),
+	return "a log in which a vote has lost its signature is refused", conform.Unless(said.Code != 0 && strings.Contains(said.Err,
+		"INTEGRITY_FAILURE"),
 		"it ends with %d: %s", said.Code, said.Out+said.Err)
 }
 
@@ -217,7 +223,8 @@ func (t town) declared(ctx context.Context, copy string) (names []string, err er
 			Schema    string              `json:"schema"`
 			Snapshots map[string]snapshot `json:"snapshots"`
 		}
-		if json.Unmarshal(line, &blob) != nil || json.Unmarshal(blob.Text, &manifest) != nil || manifest.Schema != "interlock.manifest/v1" {
+		if json.Unmarshal(line, &blob) != nil || json.Unmarshal(blob.Text, &manifest) != nil ||
+			manifest.Schema != "interlock.manifest/v1" {
 			continue
 		}
 		for name, s := range manifest.Snapshots {
@@ -265,7 +272,8 @@ func seeds(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	one, again, other := seed("scout"), seed("scout"), seed("other")
 	return "two agents that name one run have a seed each, and it is not what they named",
-		conform.Unless(one != "" && one == again && one != other && one != "0123456789abcdef0123456789abcdef", "%s, %s and %s", one, again, other)
+		conform.Unless(one != "" && one == again && one != other && one != "0123456789abcdef0123456789abcdef", "%s, %s and %s", one,
+			again, other)
 }
 
 func tampered(ctx context.Context, d *conform.Driver) (string, error) {
@@ -287,10 +295,12 @@ func tampered(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	failure, told := t.newest(ctx, "INTEGRITY_FAILURE", ""), t.newest(ctx, "ALERT", "entry")
-	return "the check that runs daily is recorded, and after a change in the store it fails: " + summary.by() + ", " + failure.by() + ", " + told.by(),
+	return "the check that runs daily is recorded, and after a change in the store it fails: " + summary.by() + ", " + failure.by() +
+			", " + told.by(),
 		conform.First(summary.is("INTEGRITY_CHECK_SUMMARY"), failure.is("INTEGRITY_FAILURE"), told.is("ALERT"),
 			conform.Unless(daily.Code == 0, "the daily check says %s", daily.Err),
-			conform.Unless(said.Code != 0 && strings.Contains(said.Err, "INTEGRITY_FAILURE"), "verify ends with %d: %s", said.Code, said.Out+said.Err))
+			conform.Unless(said.Code != 0 && strings.Contains(said.Err, "INTEGRITY_FAILURE"), "verify ends with %d: %s", said.Code,
+				said.Out+said.Err))
 }
 
 // flipped changes a bit of the hash that the store keeps of the entry before an event, and has the log verified.

@@ -26,7 +26,8 @@ func stableFact(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	key := map[string]any{"key": "project/repo/main/mirror"}
-	put := t.memory(ctx, "put", map[string]any{"key": key["key"], "value": "mirror.acme.org", "store": "semantic", "because": "everybody needs it"})
+	put := t.memory(ctx, "put", map[string]any{"key": key["key"], "value": "mirror.acme.org", "store": "semantic",
+		"because": "everybody needs it"})
 	id := put.Member("request_id")
 	early, before := t.refused(ctx, "adam", "the request is pending", "request", "execute", id), t.memory(ctx, "get", key)
 	if err := t.settled(ctx, id); err != nil {
@@ -42,7 +43,8 @@ func stableFact(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	gone, cut := t.memory(ctx, "get", key), t.newest(ctx, "sem_delete", "project/repo/main/mirror")
-	return "a stable fact is there only after three of the council approved it, and is gone only after they did again: " + written.by() + ", " +
+	return "a stable fact is there only after three of the council approved it, and is gone only after they did again: " +
+			written.by() + ", " +
 			cut.by(), conform.First(early, written.is("sem_put"), cut.is("sem_delete"),
 			conform.Unless(before.Member("outcome") == "SEM_NOT_FOUND", "before the vote: %s", before.Text),
 			conform.Unless(strings.Contains(after.Text, "mirror.acme.org") && strings.Contains(stays.Text, "mirror.acme.org"),
@@ -66,6 +68,8 @@ func promotedFact(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	after := t.memory(ctx, "get", key)
 	return "an episodic fact becomes stable only by the council, which sees where it comes from (" + id + ")", conform.First(
-		conform.Unless(before.Member(store) == "episodic" && after.Member(store) == "semantic", "before: %s, after: %s", before.Text, after.Text),
-		conform.Unless(strings.Contains(shown.Out, "episodic_promotion") && strings.Contains(shown.Out, `"source"`), "the council is shown %s", shown.Out))
+		conform.Unless(before.Member(store) == "episodic" && after.Member(store) == "semantic", "before: %s, after: %s", before.Text,
+			after.Text),
+		conform.Unless(strings.Contains(shown.Out, "episodic_promotion") && strings.Contains(shown.Out, `"source"`),
+			"the council is shown %s", shown.Out))
 }

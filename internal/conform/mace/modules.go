@@ -13,8 +13,10 @@ import (
 func moduleChecks() []conform.Check {
 	return []conform.Check{
 		{IDs: []string{"MACE-GOV-6", "MACE-GOV-T2"}, Drives: "operators' commands", Do: fixedFields},
-		{IDs: []string{"MACE-5.1-2", "MACE-5.3-1", "MACE-2-7"}, Drives: "HTTP API, operators' and the council's commands", Do: boundModule},
-		{IDs: []string{"MACE-5.2-2", "MACE-SR-1", "MACE-GOV-T5", "MACE-APT-1"}, Drives: "HTTP API, the council's commands, log", Do: failingModule},
+		{IDs: []string{"MACE-5.1-2", "MACE-5.3-1", "MACE-2-7"}, Drives: "HTTP API, operators' and the council's commands",
+			Do: boundModule},
+		{IDs: []string{"MACE-5.2-2", "MACE-SR-1", "MACE-GOV-T5", "MACE-APT-1"}, Drives: "HTTP API, the council's commands, log",
+			Do: failingModule},
 		{IDs: []string{"MACE-5.2-1"}, Drives: "HTTP API, operators' commands", Do: retries},
 	}
 }
@@ -49,9 +51,11 @@ func fixedFields(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	before := t.CLI(ctx, "", "module", "show", "module").Out
-	for _, change := range []string{`"registration":{"registered_by":"adam","registered_at":"2026-01-01T00:00:00Z"},"type":"agent"`, `"type":"router"`} {
+	for _, change := range []string{`"registration":{"registered_by":"adam","registered_at":"2026-01-01T00:00:00Z"},"type":"agent"`,
+		`"type":"router"`} {
 		text := strings.Replace(registration, `"type":"agent"`, change, 1)
-		if err := t.refused(ctx, "adam", "ImmutableFieldError", "request", "create", "module_register", "--target", "agent:module", "--params", text,
+		if err := t.refused(ctx, "adam", "ImmutableFieldError", "request", "create", "module_register", "--target", "agent:module",
+			"--params", text,
 			"--because", "mine"); err != nil {
 			return "", err
 		}
@@ -73,7 +77,8 @@ func boundModule(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	const call = "curl https://api.acme.org/v1/status"
 	undeclared, unlisted := is(call, "module.service"), is("rm x", "module.not-allowed")
-	alone := t.refused(ctx, "ada", "external_service_enable", "request", "create", "module_register", "--target", "agent:bound", "--params", service,
+	alone := t.refused(ctx, "ada", "external_service_enable", "request", "create", "module_register", "--target", "agent:bound",
+		"--params", service,
 		"--because", "it calls")
 	if _, err := t.given(ctx, "external_service_enable", "agent:bound", "it calls", "--params", service); err != nil {
 		return "", err
@@ -83,9 +88,11 @@ func boundModule(ctx context.Context, d *conform.Driver) (string, error) {
 	spent := error(nil)
 	for n := 0; n < 5; n++ {
 		got := t.Decide(ctx, "bound", conform.Shell(fmt.Sprint("ls ", n)))
-		spent = conform.Unless(got.Answer == "deny" && got.Rule == "limit.module:actions", "over its budget it is answered %s by %s", got.Answer, got.Rule)
+		spent = conform.Unless(got.Answer == "deny" && got.Rule == "limit.module:actions", "over its budget it is answered %s by %s",
+			got.Answer, got.Rule)
 	}
-	more := t.refused(ctx, "ada", "budget_exceed", "request", "create", "module_register", "--target", "agent:bound", "--because", "more", "--params",
+	more := t.refused(ctx, "ada", "budget_exceed", "request", "create", "module_register", "--target", "agent:bound", "--because",
+		"more", "--params",
 		strings.Replace(service, `"most":4`, `"most":9`, 1))
 	return "what its policy does not have, a service that it does not declare and what its budget has no room for are denied; services take the " +
 			"council, more budget a request", conform.First(undeclared, unlisted, alone, elsewhere, spent, more,
@@ -98,7 +105,8 @@ func (t town) fails(ctx context.Context, agent string, a conform.Action) error {
 	if err != nil {
 		return err
 	}
-	told := t.Call(ctx, agent, http.MethodPost, "/v1/outcome", map[string]any{"event_id": got.Event, "outcome": "failure", "detail": "exit status 1"})
+	told := t.Call(ctx, agent, http.MethodPost, "/v1/outcome", map[string]any{"event_id": got.Event, "outcome": "failure",
+		"detail": "exit status 1"})
 	return conform.Unless(told.Status == http.StatusOK, "an outcome is answered %d %s", told.Status, told.Text)
 }
 
@@ -120,14 +128,17 @@ func failingModule(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	stopped := t.Decide(ctx, "failing", conform.Shell("ls more"))
-	return "after one failure it is degraded at 0.249500000, after another offline at " + conform.Reply{Text: string(offline.Payload)}.Member("apt") +
-			" and asked about, never quarantined, until the council does by " + id + ": " + degraded.by() + ", " + offline.by(), conform.First(
+	return "after one failure it is degraded at 0.249500000, after another offline at " +
+			conform.Reply{Text: string(offline.Payload)}.Member("apt") +
+			" and asked about, never quarantined, until the council does by " + id + ": " + degraded.by() + ", " + offline.by(),
+		conform.First(
 			degraded.is("NODE_DEGRADED"), offline.is("NODE_OFFLINE"),
 			conform.Unless(strings.Contains(string(degraded.Payload), `"apt":"0.249500000"`), "degraded: %s", degraded.Payload),
 			conform.Unless(strings.Contains(string(offline.Payload), `"apt":"0.000000000"`), "offline: %s", offline.Payload),
 			conform.Unless(got.Verdict == "ask" && got.Rule == "module.offline", "offline it is answered %s by %s", got.Verdict, got.Rule),
 			conform.Unless(!strings.Contains(phases, "agent:failing"), "failures moved it: %s", phases),
-			conform.Unless(stopped.Answer == "halt" || stopped.Answer == "deny" && stopped.Rule != "module.offline" || stopped.Status == http.StatusUnauthorized,
+			conform.Unless(stopped.Answer == "halt" || stopped.Answer == "deny" && stopped.Rule != "module.offline" ||
+				stopped.Status == http.StatusUnauthorized,
 				"in quarantine it is answered %d %s by %s", stopped.Status, stopped.Answer, stopped.Rule))
 }
 

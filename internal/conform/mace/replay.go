@@ -13,8 +13,10 @@ import (
 func replayChecks() []conform.Check {
 	return []conform.Check{
 		{IDs: []string{"MACE-1-2", "MACE-REP-2", "MACE-REP-5", "MACE-REPLAY-01"}, Drives: "HTTP API, interlock replay", Do: replayed},
-		{IDs: []string{"MACE-SNAP-3", "MACE-REPLAY-02", "MACE-REPLAY-03"}, Drives: "interlock replay over copies that were changed", Do: lacking},
-		{IDs: []string{"MACE-REP-1", "MACE-REP-6", "MACE-REPLAY-06", "MACE-REPLAY-07"}, Drives: "interlock replay by each role, log", Do: replayModes},
+		{IDs: []string{"MACE-SNAP-3", "MACE-REPLAY-02", "MACE-REPLAY-03"}, Drives: "interlock replay over copies that were changed",
+			Do: lacking},
+		{IDs: []string{"MACE-REP-1", "MACE-REP-6", "MACE-REPLAY-06", "MACE-REPLAY-07"}, Drives: "interlock replay by each role, log",
+			Do: replayModes},
 		{IDs: []string{"MACE-REP-3", "MACE-REP-4"}, Drives: "interlock replay in each mode, log", Do: replayStops},
 		{IDs: []string{"MACE-1-1", "MACE-1-5", "MACE-CAN-2"}, Drives: "HTTP API, hook, settings that can't be read", Do: failsClosed},
 	}
@@ -84,8 +86,10 @@ func lacking(ctx context.Context, d *conform.Driver) (string, error) {
 	return "without its snapshots a job is MISSING_SNAPSHOT, with a flipped byte in one INTEGRITY_FAILURE, in the log as well, and none is replayable",
 		conform.First(
 			conform.Unless(none.Code != 0 && strings.Contains(none.Out, "\nMISSING_SNAPSHOT "), "without them: %s", none.Out+none.Err),
-			conform.Unless(other.Code != 0 && strings.Contains(other.Out+other.Err, "INTEGRITY_FAILURE"), "flipped: %s", other.Out+other.Err),
-			conform.Unless(event.Code != 0 && strings.Contains(event.Out+event.Err, "INTEGRITY_FAILURE"), "in the log: %s", event.Out+event.Err))
+			conform.Unless(other.Code != 0 && strings.Contains(other.Out+other.Err, "INTEGRITY_FAILURE"), "flipped: %s",
+				other.Out+other.Err),
+			conform.Unless(event.Code != 0 && strings.Contains(event.Out+event.Err, "INTEGRITY_FAILURE"), "in the log: %s",
+				event.Out+event.Err))
 }
 
 func replayModes(ctx context.Context, d *conform.Driver) (string, error) {
@@ -105,12 +109,14 @@ func replayModes(ctx context.Context, d *conform.Driver) (string, error) {
 	production, three := run("adam", "production", "--with", t.KeyFile("aud"))
 	refusal, result := t.newest(ctx, "APPROVAL_REFUSED", "FORCE_CONTINUE_REQUIRED"), t.newest(ctx, "REPLAY_RESULT", `"test"`)
 	requests := len(t.events(ctx, "REPLAY_REQUEST"))
-	return "audit, test and production are ordered by those who may, recorded before and after, and a test is not authoritative: " + result.by(),
+	return "audit, test and production are ordered by those who may, recorded before and after, and a test is not authoritative: " +
+			result.by(),
 		conform.First(viewer, forced, alone, one, two, three, refusal.is("APPROVAL_REFUSED"), result.is("REPLAY_RESULT"),
 			conform.Unless(requests >= 3, "%d requests are recorded", requests),
 			conform.Unless(strings.Contains(audit.Out, "authoritative: true") && strings.Contains(production.Out, "authoritative: true"),
 				"audit: %s, production: %s", audit.Out, production.Out),
-			conform.Unless(strings.Contains(test.Out, "authoritative: false") && strings.Contains(string(result.Payload), `"authoritative":false`),
+			conform.Unless(strings.Contains(test.Out, "authoritative: false") && strings.Contains(string(result.Payload),
+				`"authoritative":false`),
 				"test: %s", test.Out))
 }
 
@@ -119,7 +125,8 @@ func replayStops(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	forced, err := t.Order(ctx, "adam", "replay", "run", "--replay-mode", "audit", "--with", t.KeyFile("c1"), "--force-continue", "--reason", "whatever")
+	forced, err := t.Order(ctx, "adam", "replay", "run", "--replay-mode", "audit", "--with", t.KeyFile("c1"), "--force-continue",
+		"--reason", "whatever")
 	if err != nil {
 		return "", err
 	}
@@ -132,12 +139,14 @@ func replayStops(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	t.Decide(ctx, "scout", conform.Shell("cat forgotten.txt").In("job"))
-	said := t.CLI(ctx, "", "replay", "run", "--replay-mode", "production", "--reason", "for the court", "--key", t.KeyFile("adam"), "--with", t.KeyFile("aud"))
+	said := t.CLI(ctx, "", "replay", "run", "--replay-mode", "production", "--reason", "for the court", "--key", t.KeyFile("adam"),
+		"--with", t.KeyFile("aud"))
 	result := t.newest(ctx, "REPLAY_RESULT", "MISSING_SNAPSHOT")
 	return "a replay that fails stops there and says so with its code; with the orders of an admin and of the council it goes on, never " +
 			"authoritative: " + result.by(), conform.First(result.is("REPLAY_RESULT"),
 			conform.Unless(strings.Contains(forced.Out, "authoritative: false"), "forced: %s", forced.Out),
-			conform.Unless(said.Code != 0 && strings.Contains(said.Out, "it stopped at event"), "it ends with %d: %s", said.Code, said.Out+said.Err))
+			conform.Unless(said.Code != 0 && strings.Contains(said.Out, "it stopped at event"), "it ends with %d: %s", said.Code,
+				said.Out+said.Err))
 }
 
 func failsClosed(ctx context.Context, d *conform.Driver) (string, error) {

@@ -26,17 +26,20 @@ func leastRights(ctx context.Context, d *conform.Driver) (string, error) {
 		operator string
 		order    []string
 	}{
-		{"vic", []string{"hold", "pause", "--reason", "x"}}, {"vic", []string{"rules", "suppress", "net.upload", "--for", "1h", "--reason", "x"}},
+		{"vic", []string{"hold", "pause", "--reason", "x"}}, {"vic", []string{"rules", "suppress", "net.upload", "--for", "1h",
+			"--reason", "x"}},
 		{"aud", []string{"hold", "pause", "--reason", "x"}}, {"aud", []string{"agent", "add", "mine"}},
 		{"c1", []string{"agent", "add", "mine"}}, {"c1", []string{"trust", "promote", "scout", "--reason", "x"}},
 		{"olga", []string{"operator", "add", "eve", "--role", "admin", "--ssh-key", t.KeyFile("olga") + ".pub"}},
-		{"olga", []string{"hold", "pause", "--reason", "x"}}, {"olga", []string{"privacy", "export", "--subject", "u-1", "--reason", "x"}},
+		{"olga", []string{"hold", "pause", "--reason", "x"}}, {"olga", []string{"privacy", "export", "--subject", "u-1", "--reason",
+			"x"}},
 	} {
 		if err := t.refused(ctx, tc.operator, "", tc.order...); err != nil {
 			return "", err
 		}
 	}
-	return "what is an admin's order is refused to a viewer, an auditor, a council member and an operator, each by their own key", nil
+	return "what is an admin's order is refused to a viewer, an auditor, a council member and an operator, each by their own key",
+		nil
 }
 
 func auditedForATime(ctx context.Context, d *conform.Driver) (string, error) {
@@ -54,7 +57,8 @@ func auditedForATime(ctx context.Context, d *conform.Driver) (string, error) {
 	t.Pass(100 * 24 * time.Hour)
 	after := t.refused(ctx, "aud", "", "audit", "access", asked.ID, "--reason", "once more")
 	_, admin := t.Order(ctx, "adam", "audit", "access", asked.ID, "--reason", "a look")
-	return "an auditor reads an event whole for ninety days from when they were given the role, which is recorded, and not later: " + access.by(),
+	return "an auditor reads an event whole for ninety days from when they were given the role, which is recorded, and not later: " +
+			access.by(),
 		conform.First(within, after, admin, access.is("admin_access_event"),
 			conform.Unless(access.Actor == "aud", "the event names %s", access.Actor))
 }

@@ -28,7 +28,8 @@ const (
 
 func textChecks() []conform.Check {
 	return []conform.Check{
-		{IDs: []string{"MACE-S-01", "MACE-3.1-1", "MACE-3.2-4", "MACE-3.3-1", "MACE-12-1", "MACE-12-11"}, Drives: "HTTP API, log", Do: blockedText},
+		{IDs: []string{"MACE-S-01", "MACE-3.1-1", "MACE-3.2-4", "MACE-3.3-1", "MACE-12-1", "MACE-12-11"}, Drives: "HTTP API, log",
+			Do: blockedText},
 		{IDs: []string{"MACE-3.2-2", "MACE-3.3-2", "MACE-12-2"}, Drives: "HTTP API, log", Do: redactedText},
 		{IDs: []string{"MACE-S-05", "MACE-3.2-3", "MACE-12-3"}, Drives: "HTTP API, the council's commands, log", Do: flaggedText},
 		{IDs: []string{"MACE-3.2-1", "MACE-3.1-2"}, Drives: "HTTP API, interlock check", Do: sameEachTime},
@@ -65,11 +66,12 @@ func redactedText(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	said := t.classify(ctx, cardText)
 	event := t.newest(ctx, "REDACTION_EVENT", `"card"`)
-	return fmt.Sprintf("shown %q with %q: %s", said.Member("classified.shown"), said.Member("classified.message"), event.by()), conform.First(
-		event.is("REDACTION_EVENT"), conform.Unless(said.Member("verdict") == "REDACT", "it is answered %s", said.Text),
-		conform.Unless(said.Member("classified.shown") == "card [redacted], please", "shown is %q", said.Member("classified.shown")),
-		conform.Unless(said.Member("classified.message") == redactPhrase, "people are told %q", said.Member("classified.message")),
-		conform.Unless(!strings.Contains(string(event.Payload), "4012"), "the event holds the number"))
+	return fmt.Sprintf("shown %q with %q: %s", said.Member("classified.shown"), said.Member("classified.message"), event.by()),
+		conform.First(
+			event.is("REDACTION_EVENT"), conform.Unless(said.Member("verdict") == "REDACT", "it is answered %s", said.Text),
+			conform.Unless(said.Member("classified.shown") == "card [redacted], please", "shown is %q", said.Member("classified.shown")),
+			conform.Unless(said.Member("classified.message") == redactPhrase, "people are told %q", said.Member("classified.message")),
+			conform.Unless(!strings.Contains(string(event.Payload), "4012"), "the event holds the number"))
 }
 
 func flaggedText(ctx context.Context, d *conform.Driver) (string, error) {
@@ -81,7 +83,8 @@ func flaggedText(ctx context.Context, d *conform.Driver) (string, error) {
 	id := said.Member("classified.review")
 	event, told := t.newest(ctx, "SAFETY_REVIEW_REQUEST", id), t.newest(ctx, "ALERT", "safety_review")
 	waits := t.CLI(ctx, "", "request", "show", id)
-	return fmt.Sprintf("shown %q; the council is asked by %s and told by %s: %s", said.Member("classified.shown"), id, told.by(), event.by()),
+	return fmt.Sprintf("shown %q; the council is asked by %s and told by %s: %s", said.Member("classified.shown"), id, told.by(),
+			event.by()),
 		conform.First(conform.Unless(said.Member("verdict") == "FLAG_FOR_REVIEW" && id != "", "it is answered %s", said.Text),
 			conform.Unless(said.Member("classified.shown") == "Nice page.[omitted] Bye.", "shown is %q", said.Member("classified.shown")),
 			event.is("SAFETY_REVIEW_REQUEST"), told.is("ALERT"),
@@ -93,7 +96,8 @@ func sameEachTime(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, tc := range []struct{ text, is string }{{harmful, "BLOCK"}, {cardText, "REDACT"}, {ordering, "FLAG_FOR_REVIEW"}, {harmless, "OK"}} {
+	for _, tc := range []struct{ text, is string }{{harmful, "BLOCK"}, {cardText, "REDACT"}, {ordering, "FLAG_FOR_REVIEW"},
+		{harmless, "OK"}} {
 		first := ""
 		for range 3 {
 			answer := conform.Reply{Text: t.CLI(ctx, "", "check", "--kind", "text", "--json", tc.text).Out}
@@ -145,6 +149,7 @@ func rulesOfThen(ctx context.Context, d *conform.Driver) (string, error) {
 	_, now := t.Expect(ctx, "scout", conform.Shell("ls").In("seed-2"), "deny")
 	again := t.CLI(ctx, "", "replay", "run")
 	return "ls was allowed under ruleset 1 and is denied under ruleset 2; replay allows it again under the snapshots its event names: " + ran.Event,
-		conform.First(now, conform.Unless(slices.Contains(names, "safety_ruleset"), "the manifest of the job names the snapshots %v", names),
+		conform.First(now, conform.Unless(slices.Contains(names, "safety_ruleset"), "the manifest of the job names the snapshots %v",
+			names),
 			conform.Unless(again.Code == 0 && strings.Contains(again.Out, "REPLAYABLE: true"), "replay says %s", again.Out+again.Err))
 }

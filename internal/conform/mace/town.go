@@ -15,8 +15,9 @@ import (
 
 // Checks is the table for the MACE safety boundaries.
 func Checks() []conform.Check {
-	return slices.Concat(textChecks(), peopleChecks(), memoryChecks(), councilChecks(), emergencyChecks(), governingChecks(), moduleChecks(),
-		limitChecks(), logChecks(), alarmChecks(), replayChecks(), testChecks())
+	return slices.Concat(textChecks(), peopleChecks(), memoryChecks(), councilChecks(), emergencyChecks(), governingChecks(),
+		moduleChecks(),
+		limitChecks(), roleChecks(), logChecks(), alarmChecks(), replayChecks(), testChecks())
 }
 
 // A town is a home that a council of five governs: ada has founded it as superadmin, adam is an admin, aud an auditor, vic a viewer and c1
