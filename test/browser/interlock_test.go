@@ -176,7 +176,7 @@ func (h *house) link(arguments ...string) string {
 // logged is the newest events, as the command line lists them.
 func (h *house) logged() string {
 	h.t.Helper()
-	return h.run("audit", "list", "--json")
+	return h.run("audit", "list", "--json", "--limit", "1000")
 }
 
 // An agent is an MCP client we did not write, with the safety loop as its server.

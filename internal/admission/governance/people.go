@@ -288,7 +288,7 @@ func (a *Governance) addAgent(_ context.Context, c *core.PendingOrder) error {
 	if _, taken := c.Standing.Operators[c.Subject]; taken {
 		return interlock.Errorf(interlock.CodeConflict, "subject", "an operator has this name; no identity is both")
 	}
-	// one that is registered anew is the module that it was: what people have bound it to is not for one admin to take back
+	// one that is registered again is the module that it was: what people have bound it to is not for one admin to take back
 	agent := interlock.AgentRecord{ID: c.Subject, Type: terms.Type, Principal: terms.Principal, Trust: terms.Trust,
 		Allow: terms.Allow, Observer: terms.Observer, TokenHash: c.Aside, Created: c.Now, Module: c.Standing.Agents[c.Subject].Module}
 	return a.identified(c, auditlog.IdentityRecord{Agent: &agent}, ledger.Rows(agent))
