@@ -50,7 +50,7 @@ func TestAReportBecomesAnIncident(t *testing.T) {
 	if err := triage("olga"); err != nil {
 		t.Fatal(err)
 	}
-	wantTypes(t, h.entries()[before:], interlock.EventTriage, interlock.EventIncident)
+	wantTypes(t, h.entries()[before:], interlock.EventTriage, interlock.EventIncident, interlock.EventAlert)
 	goesOn(t, h, "one that is not grave", interlock.Allow)
 }
 

@@ -150,7 +150,7 @@ func (a *Admission) Expire(ctx context.Context) (int, error) {
 	}
 	recorded += lapsed
 	for _, look := range []func(context.Context, time.Time) (int, error){a.ProposalDue, a.LoseSilent, a.MoveDue,
-		a.PauseDue, a.HealDue, a.CountDue, a.ExpireMessages, a.EndFacts, a.Remind,
+		a.PauseDue, a.HealDue, a.CountDue, a.ExpireMessages, a.EndFacts, a.Remind, a.TellSafety,
 		func(ctx context.Context, _ time.Time) (int, error) { return a.Oversee(ctx) }} {
 		moved, err := look(ctx, now)
 		if recorded += moved; err != nil {

@@ -149,6 +149,10 @@ func (a *Containment) triage(ctx context.Context, c *core.PendingOrder) error {
 		}
 	}
 	_, names = a.affected(c.Detail, about.Severity)
+	if state == TriageConfirmed && len(names) == 0 {
+		return a.Raise(&c.Change, interlock.Requester{Agent: "interlock"}, "incident", "what was reported is so, and nothing is held for it: "+
+			core.Bounded(record.Title, maxTitle))
+	}
 	for _, name := range names {
 		if err := a.haltBy(c, name); err != nil {
 			return err
