@@ -7,6 +7,7 @@ import (
 
 	"interlock"
 	"interlock/internal/admission/governance"
+	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 )
@@ -208,5 +209,62 @@ func TestWhereTheCouncilGovernsOneAdminSilencesNothing(t *testing.T) {
 	free := council(t)
 	if _, err := free.Suppress(t.Context(), ordered(free, denials)); err != nil {
 		t.Errorf("where it does not govern: %v", err)
+	}
+}
+
+// TestOneAgentAsksOnlySoMuch: so many requests of one agent wait, however many of others do, and asking looks at none of those.
+func TestOneAgentAsksOnlySoMuch(t *testing.T) {
+	h := council(t)
+	first, _, err := h.AskAction(t.Context(), interlock.Requester{Agent: "codex", Principal: "bob"}, "code_upload", "version 2",
+		governance.RequestTerms{Target: "agent:codex", Params: "v2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others ledger.Change
+	for n := range 1000 {
+		r := first
+		r.ID = fmt.Sprintf("act_other%d", n)
+		others.Writes = append(others.Writes, ledger.Rows(r)...)
+	}
+	if err := h.Append(&others, interlock.EventAlert, interlock.Requester{Agent: "interlock"}, "system", auditlog.AlertRecord{Code: "x", Message: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.store.Commit(t.Context(), others); err != nil {
+		t.Fatal(err)
+	}
+	h.now = h.now.Add(1)
+	for n := range 101 {
+		_, _, err := h.AskAction(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice"}, "code_upload", "version 2",
+			governance.RequestTerms{Target: "agent:claude", Params: fmt.Sprint(n)})
+		if full := codeOf(err) == interlock.CodeLimited; full != (n == 100) || err != nil && !full {
+			t.Fatalf("request %d: %v", n, err)
+		}
+	}
+}
+
+// TestOneKeyIsOnePerson: a key with another comment is the same key, for who registers it and for who counts votes.
+func TestOneKeyIsOnePerson(t *testing.T) {
+	h := newHouse(t)
+	h.employ("ada", quorum.RoleAdmin)
+	key := func(comment string) governance.OperatorTerms {
+		return governance.OperatorTerms{Role: quorum.RoleCouncil, SSHKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 " + comment}
+	}
+	if err := h.orders(interlock.VerbAddOperator, "eve", key("eve@home"), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.orders(interlock.VerbAddOperator, "eva", key("eva@work"), "ada"); codeOf(err) != interlock.CodeConflict {
+		t.Errorf("her second name: %v", err)
+	}
+	for n, name := range []string{"eva", "max", "moe", "mia"} {
+		o := interlock.OperatorRecord{Name: name, Role: quorum.RoleCouncil, SSHKey: "key of " + name, Created: h.now}
+		if n == 0 {
+			o.SSHKey = key("eva@work").SSHKey
+		}
+		if err := h.PutOperator(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := h.asks("code_upload", "agent:claude", "ada"); len(r.Ballot.Roster) != 3 {
+		t.Errorf("on the roster: %+v", r.Ballot.Roster)
 	}
 }

@@ -13,6 +13,9 @@ func ActionIs(status interlock.ActionStatus) string { return "is\x00" + string(s
 // ActionFor is the mark of the action requests for one action that have not ended.
 func ActionFor(digest interlock.Digest) string { return "for\x00" + string(digest) }
 
+// ActionBy is the mark of the action requests of one requester that have not ended.
+func ActionBy(agent string) string { return "by\x00" + agent }
+
 // ActionDue is the mark of the action requests that something becomes of at a time although nobody does anything.
 const ActionDue = "due"
 
@@ -29,7 +32,7 @@ func actionMarks(r interlock.ActionRequest) []Mark {
 	at := nano(r.Created)
 	marks := under(at, "every", ActionIs(r.Status))
 	if !r.Status.Ended() {
-		marks = appendMarks(marks, at, All, ActionFor(r.Digest))
+		marks = appendMarks(marks, at, All, ActionFor(r.Digest), ActionBy(r.Requester.Agent))
 		due := r.Expires
 		if r.Status == interlock.ActionPending && r.Ballot.Closes.Before(due) {
 			due = r.Ballot.Closes

@@ -105,7 +105,8 @@ func samples(t testing.TB) map[string]struct {
 		"plan\x00pln_1", "plan\x00r")
 	add(ledger.Commitment, "cmt_1", ledger.CommitmentBody{Name: "cmt_1", At: now, Locked: now}, "all", "locked")
 	add(ledger.ActionRequest, "act_1", interlock.ActionRequest{ID: "act_1", Digest: "sha256:01", Status: interlock.ActionPending, Created: now,
-		Expires: now, Review: "act_0", Ballot: interlock.Ballot{Closes: now}}, "every", "is\x00pending", "all", "for\x00sha256:01", "due",
+		Requester: interlock.Requester{Agent: "builder"},
+		Expires:   now, Review: "act_0", Ballot: interlock.Ballot{Closes: now}}, "every", "by\x00builder", "is\x00pending", "all", "for\x00sha256:01", "due",
 		"review\x00act_0")
 	add(ledger.Baseline, "bas_1", ledger.BaselineBody{Name: "bas_1", At: now}, "all")
 	add(ledger.Alive, "builder", ledger.AliveBody{Agent: "builder", At: now}, "until")

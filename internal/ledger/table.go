@@ -153,7 +153,7 @@ func Kinds() []Kind {
 		row[interlock.ActionRequest]{key: func(r interlock.ActionRequest) string { return r.ID }, marks: actionMarks, binding: true,
 			next: actionNext,
 			owner: owners[interlock.ActionRequest]{each: ownerAction, marks: markOwners{"every": several, "is": several, All: several,
-				"for": several, ActionDue: several, "late": several, "review": several}}}.
+				"for": several, "by": several, ActionDue: several, "late": several, "review": several}}}.
 			kind(Kind{Name: ActionRequest, Writer: ByAction, Proved: "the signatures of its votes", Lives: "for ever", stands: true}),
 		row[HoldBody]{key: func(h HoldBody) string { return h.Name() }, marks: holdMarks, binding: true, next: holdNext,
 			owner: owners[HoldBody]{of: func(h HoldBody) string { return ownerOfHold(h.Name()) }, key: ownerOfHold,

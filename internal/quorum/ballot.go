@@ -177,7 +177,7 @@ func electorateOf(operators map[string]interlock.OperatorRecord, agents map[stri
 			continue
 		}
 		if o.SSHKey != "" {
-			hold("ssh "+o.SSHKey, name)
+			hold("ssh "+keyOf(o.SSHKey), name)
 		}
 		for _, p := range o.Passkeys {
 			hold("id "+p.ID, name)

@@ -294,9 +294,22 @@ func checkCredentials(requester interlock.Requester, operator interlock.Operator
 	return nil
 }
 
+// SameKey reports whether two public keys in authorized_keys form are one key, whatever options and comments are beside it.
+func SameKey(a, b string) bool { return keyOf(a) == keyOf(b) }
+
+// keyOf is a public key without what is beside it. What has not that form stays as it is.
+func keyOf(key string) string {
+	for _, word := range strings.Fields(key) {
+		if strings.HasPrefix(word, "AAAA") { // as the encoding of every key begins
+			return word
+		}
+	}
+	return key
+}
+
 // shared reports whether two operators have a key or passkey in common.
 func shared(a, b interlock.OperatorRecord) bool {
-	if a.SSHKey != "" && a.SSHKey == b.SSHKey {
+	if a.SSHKey != "" && SameKey(a.SSHKey, b.SSHKey) {
 		return true
 	}
 	for _, p := range a.Passkeys {

@@ -58,7 +58,6 @@ func (a *Governance) reviewOf(c *core.PendingOrder, r *interlock.ActionRequest, 
 	for _, v := range signers(r.Ballot) {
 		by = append(by, v.Operator)
 	}
-	by = by[:min(len(by), maxNamed)]
 	review, err := a.ask(&c.Standing, quorum.ActReview, RequestTerms{Target: r.ID, Evidence: by},
 		"mandatory review of "+of, interlock.Requester{Agent: "interlock", Principal: "interlock"}, "system", c.Now)
 	var seated *interlock.Error

@@ -123,7 +123,7 @@ func free(standing ledger.Standing, name, sshKey string) error {
 
 func freeKey(standing ledger.Standing, name, sshKey string) error {
 	for _, other := range standing.Operators { // any order: a key has one owner at most
-		if sshKey != "" && other.SSHKey == sshKey && other.Revoked.IsZero() && other.Name != name {
+		if sshKey != "" && quorum.SameKey(other.SSHKey, sshKey) && other.Revoked.IsZero() && other.Name != name {
 			return interlock.Errorf(interlock.CodeConflict, "ssh_key",
 				"the key belongs to operator %s; one key is one person", other.Name)
 		}

@@ -99,15 +99,9 @@ func (a *Governance) reviewOfText(ctx context.Context, terms RequestTerms) (stri
 	return "", nil
 }
 
-// waitingOf counts the requests of one agent that wait.
-func (a *Governance) waitingOf(ctx context.Context, agent string) (mine int, err error) {
-	waiting, _, err := a.Config.Store.Scan(ctx, core.Under(ledger.ActionRequest, ledger.All), ledger.Every(maxPending*10))
-	for _, row := range waiting {
-		if r, ok := row.Value.(interlock.ActionRequest); ok && r.Requester.Agent == agent {
-			mine++
-		}
-	}
-	return mine, err
+// waitingOf counts the requests of one agent that wait, or are to be carried out.
+func (a *Governance) waitingOf(ctx context.Context, agent string) (int, error) {
+	return a.Config.Store.Count(ctx, core.Under(ledger.ActionRequest, ledger.ActionBy(agent)), ledger.Every(maxPending))
 }
 
 func tooMany(waiting int) error {
