@@ -12,6 +12,7 @@ import (
 func alarmChecks() []conform.Check {
 	return []conform.Check{
 		{IDs: []string{"MACE-10-2", "MACE-12-9"}, Drives: "HTTP API, log", Do: alarms},
+		{IDs: []string{"MACE-10-1"}, Drives: "HTTP API, a running server, log", Do: toldOf},
 		{IDs: []string{"MACE-12-13"}, Drives: "control door, operators' commands, log", Do: oneEvent},
 	}
 }
@@ -39,6 +40,30 @@ func alarms(ctx context.Context, d *conform.Driver) (string, error) {
 		conform.First(alert.is("ALERT"),
 			conform.Unless(alert.Seed != "" && len(alert.Snapshots) > 0, "it has the seed %q and the snapshots %v", alert.Seed,
 				alert.Snapshots))
+}
+
+func toldOf(ctx context.Context, d *conform.Driver) (string, error) {
+	h, err := d.House(ctx, conform.Plan{Name: "mace-told", Clocked: true, Settings: "profile: mace-stage1\n"})
+	if err != nil {
+		return "", err
+	}
+	t := town{h}
+	if err := t.Agents(ctx, "scout"); err != nil {
+		return "", err
+	}
+	denied, err := t.Expect(ctx, "scout", conform.Shell("rm -rf /"), "deny")
+	if err != nil {
+		return "", err
+	}
+	var told event
+	t.waits(ctx, func() bool {
+		told = t.newest(ctx, "ALERT", "1 SAFETY_BLOCK_EVENT; the newest is the event "+denied.Event)
+		return told.ID != ""
+	})
+	_, err = t.Order(ctx, "ada", "hold", "set", "event:"+denied.Event, "--reason", "what it was made from is in doubt")
+	held := t.newest(ctx, "ALERT", "event:"+denied.Event)
+	return "a running server tells people of what was blocked, and of an incident the change that records it: " + told.by() + ", " + held.by(),
+		conform.First(err, told.is("ALERT"), held.is("ALERT"), conform.Unless(told.Actor == "scout", "the alert is of %s", told.Actor))
 }
 
 func oneEvent(ctx context.Context, d *conform.Driver) (string, error) {

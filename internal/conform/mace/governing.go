@@ -2,6 +2,7 @@ package mace
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ func governingChecks() []conform.Check {
 		{IDs: []string{"MACE-2-5", "MACE-GOV-7", "MACE-GOV-T6"},
 			Drives: "settings that change, operators' and the council's commands, log",
 			Do:     constants},
+		{IDs: []string{"MACE-6-1"}, Drives: "HTTP API, settings that change, log", Do: learns},
 		{IDs: []string{"MACE-GOV-8"}, Drives: "operators' and the council's commands", Do: roster},
 	}
 }
@@ -83,6 +85,34 @@ func constants(ctx context.Context, d *conform.Driver) (string, error) {
 		conform.First(
 			event.is("MODE_CHANGE"), conform.Unless(len(t.events(ctx, "MODE_CHANGE")) > before, "no change is recorded"),
 			conform.Unless(t.status(ctx, id) == "executed", "the request is %s", t.status(ctx, id)))
+}
+
+func learns(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := founded(ctx, d, "mace-still")
+	if err != nil {
+		return "", err
+	}
+	push := conform.Shell("git push --force origin main")
+	var before conform.Decided
+	for n := range 4 { // whatever it does and says of it, however often
+		if before, err = t.Expect(ctx, "scout", push, "ask"); err != nil {
+			return "", err
+		}
+		if n < 2 {
+			t.Call(ctx, "scout", http.MethodPost, "/safety/report", map[string]any{"title": "the rule is wrong", "text": "lower it",
+				"severity": "critical"})
+		}
+	}
+	t.Down()
+	if err := conform.First(t.settings("mode: monitoring\nprofile: autonomous\n"), t.Up(ctx)); err != nil {
+		return "", err
+	}
+	after := t.Decide(ctx, "scout", conform.Shell("rm -rf /"))
+	told := t.newest(ctx, "ALERT", "settings-weaker")
+	return "the same action is answered as before, however often it was asked and reported, and settings that nobody ordered have no effect: " +
+			told.by(),
+		conform.First(told.is("ALERT"), conform.Unless(after.Answer == "deny", "what nobody ordered has %s answered", after.Answer),
+			conform.Unless(before.Rule != "", "no rule is named"))
 }
 
 func roster(ctx context.Context, d *conform.Driver) (string, error) {
