@@ -268,3 +268,25 @@ func TestOneKeyIsOnePerson(t *testing.T) {
 		t.Errorf("on the roster: %+v", r.Ballot.Roster)
 	}
 }
+
+// TestEvidenceHoldsNoSecret: evidence is kept as it was named, and who reads an event redacted is told of it, so none of it may hold a secret.
+func TestEvidenceHoldsNoSecret(t *testing.T) {
+	h := council(t)
+	ask := func(evidence string) error {
+		_, _, err := h.AskAction(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice"}, "code_upload", "version 2",
+			governance.RequestTerms{Target: "agent:claude", Params: "v2", Evidence: []string{evidence}})
+		return err
+	}
+	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	if err := ask(secret); codeOf(err) != interlock.CodeInvalid {
+		t.Errorf("a token as evidence: %v", err)
+	}
+	if err := ask(strings.Repeat("0a", 32)); err != nil {
+		t.Errorf("an event as evidence: %v", err)
+	}
+	for _, e := range h.log() {
+		if strings.Contains(string(e.Body), secret) {
+			t.Errorf("%s holds it: %s", e.Type, e.Body)
+		}
+	}
+}

@@ -96,6 +96,9 @@ func (a *Governance) ask(standing *ledger.Standing, kind string, terms RequestTe
 	if a.Redact(terms.Params) != terms.Params {
 		return r, interlock.Errorf(interlock.CodeInvalid, "params", "holds a secret; name what is meant by its digest")
 	}
+	if slices.ContainsFunc(terms.Evidence, func(id string) bool { return a.Redact(id) != id }) {
+		return r, interlock.Errorf(interlock.CodeInvalid, "evidence", "holds a secret; name events by their ids")
+	}
 	if registers(r.Action) {
 		if _, err := enrolled(standing, r.Action, by.Agent, r.Created); err != nil {
 			return r, err
