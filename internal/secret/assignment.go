@@ -20,7 +20,7 @@ var words = [...]word{
 	{"密码", true}, {"密碼", true}, {"口令", true}, {"पासवर्ड", true}, {"كلمة المرور", true}, {"كلمة السر", true}, {"비밀번호", true},
 	{"secret", false}, {"token", false}, {"apikey", false}, {"api_key", false}, {"api-key", false}, {"accesskey", false},
 	{"key", false}, {"credential", false}, {"auth", false}, {"signature", false}, {"sas", false}, {"salt", false},
-	{"client", false},
+	{"client", false}, {"cookie", false}, {"session", false}, {"login", false},
 }
 
 const (
@@ -40,6 +40,18 @@ func assignment(text string, at int) Span {
 		end++
 	}
 	name := strings.ToLower(text[at:end])
+	switch {
+	case w.text == "cookie":
+		return cookies(text, at, end)
+	case w.text == "session":
+		return sessionHeader(text, at, end)
+	case w.text == "login":
+		return loginCall(text, end)
+	case name == "authorization":
+		return authorizationHeader(text, end)
+	case at > 0 && text[at-1] == '/' && end < len(text) && text[end] == '/':
+		return inPath(text, w, end+1)
+	}
 	if w.strong && !passwordName(text, at, name, w.text) {
 		return Span{}
 	}
@@ -53,10 +65,16 @@ func assignment(text string, at int) Span {
 	}
 	from, quote, ok := operator(text, at, end, w.strong)
 	if !ok && w.strong && w.text != "pass" { // tests pass too
+		if found := compared(text, end); found.End > 0 {
+			return found
+		}
 		return toldPassword(text, at, end)
 	}
 	if !ok {
 		return Span{}
+	}
+	if found := byteArray(text, from); found.End > 0 {
+		return found
 	}
 	stop := valueEnd(text, from, quote, maxValue)
 	value := text[from:stop]
@@ -64,7 +82,8 @@ func assignment(text string, at int) Span {
 		value = strings.TrimRight(value, ".,:")
 		stop = from + len(value)
 	}
-	if !secretValue(w, value, quote != 0) {
+	delimited := quote != 0 || w.strong && (inElement(text, from, stop) || wholeLine(text, at, from, stop)) && !spelledOut(value)
+	if !secretValue(w, value, delimited) && !(shortKey(value) && inHeader(text, at, end)) {
 		return Span{}
 	}
 	if stop-from == maxValue {
@@ -309,8 +328,11 @@ func ampersandEnds(text string, from, at int) bool {
 
 // secretValue reports whether a value may be a secret, given how plainly its name says so.
 func secretValue(w word, value string, quoted bool) bool {
-	if len(value) < 4 || !w.strong && !random(value) && !(w.text == "token" && quoted && len(value) >= 16 && only(value, digit)) ||
-		placeholder(value) || composed(value) {
+	if len(value) < 4 || placeholder(value) || composed(value) {
+		return false
+	}
+	if !w.strong && !random(value) && !scrambled(value) && !(w.text == "key" && productKey(value)) &&
+		!(w.text == "token" && quoted && len(value) >= 16 && only(value, digit)) {
 		return false
 	}
 	if w.strong {
@@ -320,10 +342,10 @@ func secretValue(w word, value string, quoted bool) bool {
 		return value != "Password:" && !strings.HasPrefix(value, "--") && !strings.HasSuffix(value, ".txt") &&
 			!strings.ContainsAny(value, "(){}[]") && !isCode(value) && mixed(value)
 	}
-	if strings.ContainsAny(value, " \t(){}[]<>") || len(value) < 12 {
+	if len(value) < 12 || strings.ContainsAny(value, " \t(){}[]<>") && !(quoted && printableKey(value)) {
 		return false
 	}
-	if worded(value) || !quoted && (isCode(value) || member(value)) || strings.Contains(value, "://") ||
+	if worded(value) || !quoted && !scrambled(value) && (isCode(value) || member(value)) || strings.Contains(value, "://") ||
 		strings.HasPrefix(value, "import.") || strings.Contains(value, "arn:") {
 		return false
 	}
@@ -395,7 +417,7 @@ func random(s string) bool {
 // stand-ins are what people write where a secret would stand.
 var standIns = [...]string{"example", "changeme", "change_me", "placeholder", "your", "xxxx", "****", "redacted",
 	"dummy", "sample",
-	"${", "{{", "%(", "%s", "...", "getenv", "environ", "process.env", "undefined", "insert", "replace", "secrets."}
+	"%(", "%s", "...", "getenv", "environ", "process.env", "undefined", "insert", "replace", "secrets."}
 
 // words that are not secrets though they stand where one could.
 var plainValues = [...]string{"none", "null", "nil", "true", "false", "string", "str", "bool", "text", "password", "secret",
@@ -418,6 +440,9 @@ func placeholder(value string) bool {
 		if strings.Contains(low, s) {
 			return true
 		}
+	}
+	if template(value) {
+		return true
 	}
 	same := true
 	for i := 1; i < len(value); i++ {

@@ -11,6 +11,7 @@ const (
 	inPass               // it follows "pass:"
 	inLast               // the last operand is it
 	inBefore             // a command before this one prints it: echo … |
+	inCookie             // it is the values of cookies
 )
 
 // A flag is an option that takes a password, of some programs.
@@ -26,6 +27,8 @@ var flags = [...]flag{
 	{"--user", " curl ", inNext | inColon},
 	{"--proxy-user", " curl ", inNext | inColon},
 	{"-U", " curl ", inNext | inSame | inColon},
+	{"-b", " curl ", inNext | inCookie},
+	{"--cookie", " curl ", inNext | inCookie},
 	{"-U", " smbclient rpcclient net winexe ", inNext | inSame | inSlash},
 	{"-a", " http https xh ", inNext | inColon},
 	{"-a", " redis-cli ", inNext},
@@ -89,6 +92,9 @@ func (o *flag) value(text string, at int) Span {
 		from++
 	}
 	stop := operandEnd(text, from, quote)
+	if o.how&inCookie != 0 {
+		return cookiesIn(text, from, stop, quote, false)
+	}
 	for _, part := range [...]struct {
 		how  int
 		sign string
@@ -171,7 +177,7 @@ func echoed(text string, at int) Span {
 }
 
 // maxCommand is how far before an option its program is looked for.
-const maxCommand = 120
+const maxCommand = 320
 
 // runs reports whether the command that an option at a place belongs to runs one of its programs.
 func (o *flag) runs(text string, at int) bool {

@@ -35,7 +35,7 @@ func doubtfulValue(text string, s Span, value string) bool {
 	if cut := strings.IndexByte(value, '\\'); cut > 0 { // the end of a line that is written as an escape
 		value = value[:cut]
 	}
-	if disclaims(words) || otherForm(words, value) || location(value) {
+	if disclaims(words) && !strings.Contains(value, browserKey) || otherForm(words, value) || location(value) {
 		return true
 	}
 	if s.Kind == "password" {
@@ -50,6 +50,9 @@ func doubtfulValue(text string, s Span, value string) bool {
 	}
 	return alphabetical(value) || prose(value)
 }
+
+// browserKey names, in base64, the key that every Firefox encrypts passwords with, which lies beside them.
+const browserKey = "EPgAAAAAAAAAAAAAAAAAAAE"
 
 // maxBack is how far before a value its name is looked for.
 const maxBack = 160
@@ -74,6 +77,15 @@ func (w wordList) last() string {
 		return ""
 	}
 	return w[len(w)-1]
+}
+
+// ofAccess reports a name whose last word says that its value lets somebody in.
+func (w wordList) ofAccess() bool {
+	switch w.last() {
+	case "key", "token", "password", "pass", "pwd":
+		return true
+	}
+	return false
 }
 
 func (w wordList) has(word string) bool { return slices.Contains(w, word) }
@@ -125,6 +137,14 @@ func otherForm(words wordList, value string) bool {
 		return len(value) != 37 || !only(value, digit|lowerHex)
 	case words.has("aws") && words.has("secret") && words.has("access") && words.last() == "key":
 		return len(value) > 40 // longer is one that is sealed
+	case words.has("softlayer") && words.ofAccess():
+		return len(value) != 64 || !only(value, digit|lowerHex|lower)
+	case words.has("cos") && words.ofAccess():
+		return len(value) != 48 || !only(value, digit|lowerHex)
+	case (words.has("ibm") && words.has("cloud") || words.has("iam") && !words.has("aws")) && words.ofAccess():
+		return len(value) != 44 || !only(value, urlSafe)
+	case words.has("cloudant") && words.ofAccess():
+		return len(value) != 64 && len(value) != 24 || !only(value, digit|lowerHex|lower)
 	case words.has("primary") && words.last() == "key":
 		// A store's account has one too; that is the base64 text of 32 or 64 bytes. A table's is anything.
 		whole := strings.TrimRight(value, "=")

@@ -6,7 +6,10 @@
 // is, only where it is, and it must never be used to keep one.
 package secret
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Marker is written where a secret was. It is never itself taken for a secret.
 const Marker = "[redacted]"
@@ -75,7 +78,7 @@ func Suspect(text string) []Span {
 			at = max(at, found.End-1) // what a secret holds is looked at no further
 		}
 	}
-	return merge(append(spans, seedPhrases(text)...))
+	return merge(slices.Concat(spans, seedPhrases(text), documents(text), inserted(text)))
 }
 
 // issued names an assigned value by its issuer's form, if it has one; a token can reach further than the value seemed to.

@@ -25,8 +25,16 @@ func shape(text string, at int) Span {
 		if strings.HasPrefix(rest, ":AA") {
 			return around(text, at, "telegram-token", digit, 8, urlSafe, 35, 35)
 		}
-		if strings.HasPrefix(rest, ":$") {
-			return hashed(text, at+1)
+		if strings.HasPrefix(rest, ":{S") {
+			return ldapHash(text, at+1)
+		}
+		if found := crypted(text, at); found.End > 0 {
+			return found
+		}
+		return passwordLine(text, at)
+	case '$':
+		if at == 0 || members[text[at-1]]&(alnum|dollar) == 0 {
+			return hashed(text, at)
 		}
 	case '.':
 		if strings.HasPrefix(rest, ".atlasv1.") {
@@ -36,6 +44,9 @@ func shape(text string, at int) Span {
 	case 'Q':
 		if strings.HasPrefix(rest, "Q~") && at >= 4 {
 			return around(text, at, "azure-secret", alnum|dash|under|dot|tilde, 4, alnum|dash|under|dot|tilde, 32, 37)
+		}
+		if strings.HasPrefix(rest, "QQJ99") && at >= 1 && text[at-1] == 'J' { // what Microsoft's keys have in them
+			return annotated(text, at)
 		}
 	case 'B', 'b':
 		return authorization(text, at)
@@ -47,19 +58,101 @@ func shape(text string, at int) Span {
 	return Span{}
 }
 
-// hashed returns the hash of a password in a line of /etc/shadow or of htpasswd, behind the user's name: $6$salt$…
+// hashed returns the hash of a password as /etc/shadow, htpasswd and sites keep it: $6$salt$…
 func hashed(text string, at int) Span {
 	end := at
-	for end < len(text) && end-at < maxValue && (members[text[end]]&(alnum|dot|base64More) != 0 || text[end] == '$' || text[end] == '=') {
+	for end < len(text) && end-at < maxValue && members[text[end]]&(base64|dot|dollar|dash|under) != 0 {
 		end++
 	}
 	value := text[at:end]
-	for _, begins := range [...]string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$"} {
+	for _, begins := range [...]string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$P$", "$H$", "$argon2i", "$pbkdf2", "$scrypt"} {
 		if strings.HasPrefix(value, begins) && len(value) >= 30 {
 			return Span{at, end, "password-hash"}
 		}
 	}
 	return Span{}
+}
+
+// crypted returns the oldest hash of a password, of thirteen characters, behind a user's name and a colon that are a line's begin.
+func crypted(text string, at int) Span {
+	end := at + 1
+	for end < len(text) && end-at < 16 && members[text[end]]&(alnum|dot|base64More) != 0 {
+		end++
+	}
+	if end-at != 14 || end < len(text) && text[end] != ':' && text[end] != '\n' && text[end] != '\r' {
+		return Span{}
+	}
+	begin := at
+	for begin > 0 && at-begin < 32 && members[text[begin-1]]&(urlSafe|dot) != 0 {
+		begin--
+	}
+	kinds := alphabet(0)
+	for _, c := range []byte(text[at+1 : end]) {
+		kinds |= members[c] & (digit | lower | upper)
+	}
+	if begin == at || begin > 0 && text[begin-1] != '\n' || kinds != digit|lower|upper || !random(text[at+1:end]) {
+		return Span{}
+	}
+	return Span{at + 1, end, "password-hash"}
+}
+
+// ldapHash returns the hash of a password as directories keep it: {SSHA}…
+func ldapHash(text string, at int) Span {
+	for _, begins := range [...]string{"{SHA}", "{SSHA}", "{SMD5}", "{SHA256}", "{SSHA256}", "{SSHA512}", "{SHA512}"} {
+		if !strings.HasPrefix(text[at:], begins) {
+			continue
+		}
+		end := at + len(begins)
+		for end < len(text) && end-at < maxValue && members[text[end]]&base64 != 0 {
+			end++
+		}
+		if end-at-len(begins) >= 24 {
+			return Span{at, end, "password-hash"}
+		}
+	}
+	return Span{}
+}
+
+// passwordLine returns the password of a line of .pgpass, whose first colon stands at a place: host:port:database:user:password
+func passwordLine(text string, at int) Span {
+	begin := at
+	for begin > 0 && at-begin < maxName && text[begin-1] > ' ' && text[begin-1] != ':' {
+		begin--
+	}
+	port := at + 1
+	for port < len(text) && port-at < 7 && members[text[port]]&digit != 0 {
+		port++
+	}
+	if n := port - at - 1; port == len(text) || text[port] != ':' || n < 2 || n > 5 || begin == at || begin > 0 && text[begin-1] != '\n' {
+		return Span{}
+	}
+	end, fields := port+1, 0
+	for end < len(text) && end-port < maxValue && text[end] > ' ' {
+		if text[end] == ':' {
+			fields++
+			port = end
+		}
+		end++
+	}
+	if value := text[port+1 : end]; fields != 2 || len(value) < 6 || !mixed(value) || placeholder(value) {
+		return Span{}
+	}
+	return Span{port + 1, end, "password"}
+}
+
+// annotated returns the key around the sign that Microsoft's keys have in them.
+func annotated(text string, at int) Span {
+	start, end := at, at
+	for start > 0 && at-start < 64 && members[text[start-1]]&base64 != 0 {
+		start--
+	}
+	for end < len(text) && end-at < 64 && members[text[end]]&base64 != 0 {
+		end++
+	}
+	if at-start < 32 || end-at < 20 {
+		return Span{}
+	}
+	return Span{start, end, "azure-key"}
 }
 
 // around returns the token around an anchor: at least before characters of one alphabet ahead of it, and a run of
@@ -99,9 +192,14 @@ func keyBlock(text string, at int) Span {
 	}
 	from := at + len("-----BEGIN ") + stop + 5
 	body := text[from : from+min(len(text)-from, maxKeyBlock)]
+	ahead := linePrefix(text, at)
 	key := 0
 	for i := 0; i < len(body); i++ {
 		c := body[i]
+		if c == '\n' && ahead != "" && samePrefix(ahead, body[i+1:]) {
+			i += len(ahead)
+			continue
+		}
 		if c == '\\' && i+1 < len(body) && (body[i+1] == 'n' || body[i+1] == 'r') {
 			i++
 			continue
@@ -130,6 +228,31 @@ func keyBlock(text string, at int) Span {
 		return Span{}
 	}
 	return Span{at, from + len(body), "private-key"}
+}
+
+// linePrefix is what a line begins with before a place, as each line of a log does; nothing where that is long.
+func linePrefix(text string, at int) string {
+	from := at
+	for from > 0 && at-from < maxName && text[from-1] != '\n' {
+		from--
+	}
+	if from > 0 && text[from-1] != '\n' {
+		return ""
+	}
+	return text[from:at]
+}
+
+// samePrefix reports whether a line begins as another one does but for its digits.
+func samePrefix(prefix, line string) bool {
+	if len(line) < len(prefix) {
+		return false
+	}
+	for i := 0; i < len(prefix); i++ {
+		if prefix[i] != line[i] && (members[prefix[i]]&digit == 0 || members[line[i]]&digit == 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // puttyKey returns the private lines of a PuTTY key file.
@@ -223,7 +346,7 @@ func discordToken(text string, at int) Span {
 	for end < len(text) && end-at < 60 && members[text[end]]&urlSafe != 0 {
 		end++
 	}
-	if n := end - at - 8; n < 27 || n > 40 {
+	if n := end - at - 8; n != 27 && n != 38 {
 		return Span{}
 	}
 	return Span{start, end, "discord-token"}

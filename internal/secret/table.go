@@ -18,6 +18,8 @@ const (
 	equals     // =
 	tilde      // ~
 	colon      // :
+	atSign     // @
+	dollar     // $
 
 	hexDigits = digit | lowerHex | upperHex
 	alnum     = digit | lower | upper
@@ -208,13 +210,13 @@ var forms = [...]form{
 	{"settlemint-token", "sm_aat_", alnum, 16, 16, false},
 	{"settlemint-token", "sm_pat_", alnum, 16, 16, false},
 	{"settlemint-token", "sm_sat_", alnum, 16, 16, false},
-	{"onepassword-token", "ops_eyJ", base64, 200, 4000, false},
+	{"onepassword-token", "ops_eyJ", base64 | urlSafe, 200, 4000, false},
 	{"onepassword-key", "A3-", digit | upper | dash, 30, 60, true},
 	{"heroku-key", "HRKU-AA", urlSafe, 50, 70, false},
 	{"nuget-key", "oy2", digit | lower, 43, 43, false},
 	{"openshift-token", "sha256~", urlSafe, 43, 43, false},
 	{"artifactory-key", "AKCp", alnum, 69, 80, false},
-	{"artifactory-key", "AP", alnum, 31, 80, true},
+	{"artifactory-key", "AP", alnum, 24, 80, true},
 	{"artifactory-token", "cmVmdGtu", alnum, 50, 80, false},
 	{"facebook-token", "EAACEdEose0cBA", alnum, 20, 300, false},
 	{"facebook-token", "EAA", alnum, 95, 350, true},
@@ -228,11 +230,14 @@ var forms = [...]form{
 	{"supabase-token", "sbp_", hexDigits, 40, 40, false},
 	{"supabase-key", "sb_secret_", urlSafe, 20, 60, false},
 	{"vercel-token", "vcp_", alnum, 20, 80, true},
+	{"softlayer-key", "api.softlayer.com/soap/v3/", hexDigits | lower, 64, 64, false},
+	{"softlayer-key", "api.softlayer.com/soap/v3.1/", hexDigits | lower, 64, 64, false},
+	{"wundergraph-key", "cosmo_", hexDigits, 32, 32, false},
 	{"langsmith-key", "lsv2_", alnum | under, 40, 70, false},
 	{"buildkite-token", "bkua_", alnum, 40, 40, false},
 	{"circleci-token", "CCIPAT_", urlSafe, 40, 80, false},
 	{"terraform-token", "tfe_", alnum, 40, 80, true},
-	{"microsoft-teams-webhook", "webhook.office.com/webhookb2/", hexDigits | dash | base64More | lower | upper, 80, 200, false},
+	{"microsoft-teams-webhook", "webhook.office.com/webhookb2/", urlSafe | base64More | atSign, 80, 250, false},
 	{"discord-webhook", "discord.com/api/webhooks/", urlSafe | base64More, 60, 120, false},
 	{"discord-webhook", "discordapp.com/api/webhooks/", urlSafe | base64More, 60, 120, false},
 	{"cloudflare-token", "cfk_", alnum, 40, 60, false},
@@ -286,7 +291,7 @@ func classify() (out [256]byte) {
 	for _, f := range forms {
 		out[f.literal[0]] |= opensToken
 	}
-	for _, c := range []byte("-e:.QBbP") {
+	for _, c := range []byte("-e:.QBbP$") {
 		out[c] |= shaped
 	}
 	for _, w := range words {
@@ -330,7 +335,7 @@ func alphabets() (out [256]alphabet) {
 		}
 	}
 	out['-'], out['_'], out['.'], out['+'], out['/'] = dash, under, dot, base64More, base64More
-	out['='], out['~'], out[':'] = equals, tilde, colon
+	out['='], out['~'], out[':'], out['@'], out['$'] = equals, tilde, colon, atSign, dollar
 	return out
 }
 
