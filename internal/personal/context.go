@@ -39,7 +39,7 @@ func (f *finder) word() {
 			return
 		}
 	}
-	if !digits && (f.personName(start, end) || f.streetFirst(start, end)) {
+	if !digits && (f.personName(start, end) || f.streetFirst(start, end) || f.bornIn(start, end) || f.profile(start, end)) {
 		return
 	}
 	f.at = end
@@ -145,52 +145,6 @@ func (f *finder) named(start, end int) bool {
 	}
 	f.guess(Span{start, end, kind, High})
 	return true
-}
-
-// born finds a date that a word calls a day of birth.
-func (f *finder) born(start int) bool {
-	if f.goesOn(start) {
-		return false
-	}
-	end := start
-	for end < len(f.text) && end-start < 11 && (digit(f.text[end]) || (f.text[end] == '-' || f.text[end] == '.' || f.text[end] == '/') &&
-		end+1 < len(f.text) && digit(f.text[end+1])) {
-		end++
-	}
-	text := f.text[start:end]
-	written := false
-	if len(text) <= 2 && end+1 < len(f.text) && letter(f.text[end+1]) { // 12 March 1984
-		end, written = f.spelledDate(start, end)
-		text = ""
-	}
-	if !written && (len(text) < 6 || !dated(text) && !shortDate(text)) || wordTopics(f.text[max(0, start-40):start])&ofBirth == 0 {
-		return false
-	}
-	f.guess(Span{start, end, "birth-date", Medium})
-	return true
-}
-
-// shortDate is a date whose year has two digits.
-func shortDate(text string) bool {
-	return len(text) >= 6 && len(text) <= 8 && strings.Count(text, "/")+strings.Count(text, ".")+strings.Count(text, "-") == 2
-}
-
-const months = " jan feb mar apr may jun jul aug sep oct nov dec mär mai okt dez janv févr avr juin juil août ene abr ago dic "
-
-// spelledDate returns where "12 March 1984" ends, whose day ends at a place.
-func (f *finder) spelledDate(start, end int) (int, bool) {
-	rest := f.text[end:min(len(f.text), end+24)]
-	fields := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' || r == '-' })
-	if len(fields) < 2 || len(fields[0]) < 3 || len(fields[1]) < 4 || !strings.Contains(months, " "+strings.ToLower(fields[0][:3])+" ") {
-		return end, false
-	}
-	year := fields[1][:4]
-	for i := range 4 {
-		if !digit(year[i]) {
-			return end, false
-		}
-	}
-	return end + strings.Index(rest, year) + 4, true
 }
 
 // personName finds the words with capitals behind "my name is", "Name:" or a title.
