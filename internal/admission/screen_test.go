@@ -10,7 +10,9 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	"interlock/internal/admission/messages"
+	"interlock/internal/classify"
 	"interlock/internal/ledger"
+	"interlock/rules"
 	"interlock/spec"
 )
 
@@ -82,5 +84,20 @@ func TestScreenedNothingUnrecorded(t *testing.T) {
 	}
 	if _, err := h.Screened(t.Context(), fine); err == nil {
 		t.Error("a text is screened without a record")
+	}
+}
+
+// TestOneDatumIsOnePiece: what is found twice, in a value and with its name or in two texts, is one piece of personal data.
+func TestOneDatumIsOnePiece(t *testing.T) {
+	all, err := classify.Parse(rules.Defaults()["safety.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := messages.Screening{}
+	for _, text := range []string{"write to ann@mail.firm.com", `"email": "ann@mail.firm.com"`, "and bob@mail.firm.com"} {
+		s.Take(text, classify.Text(all.Named("results"), text))
+	}
+	if s.Found != 3 || len(s.Personal) != 2 || s.Personal[1].Value != "bob@mail.firm.com" {
+		t.Errorf("%+v", s)
 	}
 }

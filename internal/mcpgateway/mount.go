@@ -214,7 +214,7 @@ func (m *mount) unwell(err error) {
 	if m.session.ctx.Err() != nil || errors.Is(err, context.Canceled) {
 		return
 	}
-	what, cause := err.Error(), m.server.Trouble()
+	what, cause := m.session.plainly(err.Error()), m.session.plainly(m.server.Trouble())
 	health := what
 	if cause != "" {
 		health = cause // whatever each attempt ends with: it was not sent, it is left alone

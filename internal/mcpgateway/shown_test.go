@@ -1,11 +1,14 @@
 package mcpgateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
+	"interlock"
 	"interlock/internal/mcpgateway"
 )
 
@@ -93,4 +96,27 @@ func TestNobodyReviewsIt(t *testing.T) {
 	if got.Error == nil || !strings.HasSuffix(got.Error.Message, removed+" "+nobody) {
 		t.Errorf("an error is %+v", got.Error)
 	}
+}
+
+// TestTheLogIsPastTheClassifier: what a server's last words say stands in the log as people may read it.
+func TestTheLogIsPastTheClassifier(t *testing.T) {
+	said := &lines{}
+	server := &troubled{newFakeServer("notes")}
+	me := join(t, newGateway(t, newFakeLog(), func(c *mcpgateway.Config) {
+		c.Classifier, c.Servers, c.Logger = newLooker(t), []mcpgateway.Server{server}, slog.New(slog.NewTextHandler(said, nil))
+	}))
+	me.shake("{}")
+	me.call("tools/list", "")
+	told := said.all("a server is not there")
+	if len(told) == 0 || strings.Contains(fmt.Sprint(told), "8888") || !strings.Contains(fmt.Sprint(told), "its last words: card [redacted]") {
+		t.Errorf("the log says %s", told)
+	}
+}
+
+// A troubled server does not start, and says why.
+type troubled struct{ *fakeServer }
+
+func (*troubled) Trouble() string { return "its last words: card 4012 8888 8888 1881" }
+func (*troubled) Dial(context.Context) (mcpgateway.Link, error) {
+	return nil, interlock.Errorf(interlock.CodeUnavailable, "", "it does not start")
 }

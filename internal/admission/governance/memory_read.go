@@ -159,11 +159,8 @@ func (a *Governance) answered(ctx context.Context, by interlock.Requester, f mem
 			break
 		}
 		told.Value, told.Withheld = found.Shown, true
-		s := messages.Screening{Requester: by, Where: "fact", Text: value, Classification: string(found.Classification), Rule: found.Rule,
-			Ruleset: found.Ruleset, Found: found.Found}
-		for _, span := range found.Spans {
-			s.Kinds = append(s.Kinds, span.Kind)
-		}
+		s := messages.Screening{Requester: by, Where: "fact", Text: value}
+		s.Take(value, found)
 		if _, err := a.Screened(ctx, s); err != nil {
 			return memory.Told{}, err
 		}

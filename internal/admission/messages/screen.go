@@ -49,8 +49,11 @@ const maxPersonal = 20
 func (s *Screening) Take(text string, r classify.Result) {
 	for _, span := range r.Spans {
 		s.Kinds = append(s.Kinds, span.Kind)
-		if span.Tier != "" && span.Verdict() != classify.Pass {
-			s.Personal = append(s.Personal, Personal{Type: span.Kind, Tier: span.Tier, Value: text[span.Start:span.End]})
+		if span.Tier == "" || span.Verdict() == classify.Pass || len(s.Personal) == maxPersonal {
+			continue
+		}
+		if one := (Personal{Type: span.Kind, Tier: span.Tier, Value: text[span.Start:span.End]}); !slices.Contains(s.Personal, one) {
+			s.Personal = append(s.Personal, one)
 		}
 	}
 	s.Found += r.Found
