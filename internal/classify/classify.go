@@ -127,7 +127,12 @@ const UnknownRuleset = "safety.unknown-ruleset"
 func Text(ruleset *Ruleset, text string) Result {
 	s := NewStream(ruleset)
 	s.whole = true
-	s.shown = make([]byte, 0, len(text))
-	s.write(text)
+	if text == "" || len(text) >= s.size || ruleset == nil {
+		s.shown = make([]byte, 0, len(text))
+		s.write(text)
+	} else {
+		s.text = text
+		s.window(text, true)
+	}
 	return s.close()
 }

@@ -20,8 +20,22 @@ const (
 	isSexual
 )
 
-// harmTable are the words by themselves; and objects of two words, joined by a line.
-var harmTable = sync.OnceValue(func() map[string]harmWord {
+// A harmWords table has the words by themselves, and objects of two words joined by a line; and by their first letter the lengths that its
+// words have.
+type harmWords struct {
+	of  map[string]harmWord
+	has [256]uint32
+}
+
+// word is what a word may be, by itself.
+func (h *harmWords) word(low []byte) harmWord {
+	if h.has[low[0]]&(1<<len(low)) == 0 {
+		return harmWord{}
+	}
+	return h.of[string(low)]
+}
+
+var harmTable = sync.OnceValue(func() *harmWords {
 	out := make(map[string]harmWord, 800)
 	add := func(words string, set func(w *harmWord)) {
 		for word := range strings.FieldsSeq(words) {
@@ -44,7 +58,11 @@ var harmTable = sync.OnceValue(func() map[string]harmWord {
 	for n, words := range [...]string{asking, protecting, done, sexual} {
 		add(words, func(w *harmWord) { w.is |= 1 << n })
 	}
-	return out
+	table := &harmWords{of: out}
+	for word := range out {
+		table.has[word[0]] |= 1 << min(len(word), 31)
+	}
+	return table
 })
 
 // A harmToken is one word of a sentence: what it may be, where it stands and in which of the sentence's lines.
@@ -117,7 +135,7 @@ func (h *harmReader) sentence(at int) int {
 			continue
 		}
 		var low [maxHarmWord]byte
-		h.tokens = append(h.tokens, harmToken{known[string(plainWord(low[:0], h.text[from:at]))], int32(from), int32(at), line})
+		h.tokens = append(h.tokens, harmToken{known.word(plainWord(low[:0], h.text[from:at])), int32(from), int32(at), line})
 	}
 	return at
 }
@@ -221,7 +239,7 @@ func (h *harmReader) object(words []harmToken, at int, bit uint32) (last int) {
 	var low [2*maxHarmWord + 1]byte
 	pair := append(plainWord(low[:0], h.text[words[at].start:words[at].end]), '_')
 	pair = plainWord(pair, h.text[words[at+1].start:words[at+1].end])
-	if harmTable()[string(pair)].object&bit != 0 {
+	if harmTable().of[string(pair)].object&bit != 0 {
 		return at + 1
 	}
 	return 0

@@ -25,6 +25,7 @@ type Stream struct {
 	base    int    // where the buffer begins in the text
 	carried bool   // the last span goes on
 	whole   bool   // texts are kept for the result
+	text    string // the text, where it is whole and one window holds it
 
 	shown, redacted []byte
 	result          Result
@@ -69,14 +70,14 @@ func (s *Stream) write(piece string) {
 		s.buffer = append(s.buffer, piece[:n]...)
 		piece = piece[n:]
 		if len(s.buffer) == s.context+s.size {
-			s.window(false)
+			s.window(string(s.buffer), false)
 		}
 	}
 }
 
 func (s *Stream) close() Result {
 	if s.result.Classification != Refuse && len(s.buffer) > s.context {
-		s.window(true)
+		s.window(string(s.buffer), true)
 	}
 	r := &s.result
 	switch r.Classification {
@@ -91,13 +92,14 @@ func (s *Stream) close() Result {
 	if s.best >= 0 {
 		r.Rule, r.Reason = s.ruleset.Rules[s.best].ID, s.ruleset.Rules[s.best].Reason
 	}
-	r.Shown, r.Redacted = string(s.shown), string(s.redacted)
+	if r.Shown, r.Redacted = s.text, s.text; s.text == "" || r.Classification != Pass {
+		r.Shown, r.Redacted = string(s.shown), string(s.redacted)
+	}
 	return *r
 }
 
-// window decides on what is in the buffer up to the lookahead, or to the end of the text.
-func (s *Stream) window(last bool) {
-	text := string(s.buffer)
+// window decides on the text that is in the buffer up to the lookahead, or to its end.
+func (s *Stream) window(text string, last bool) {
 	found := s.ruleset.detect(text)
 	core := len(text)
 	if !last {
@@ -119,6 +121,10 @@ func (s *Stream) window(last bool) {
 		s.keep(span)
 	}
 	s.render(text[from:core], from, accepted)
+	if last {
+		s.context = len(s.buffer)
+		return
+	}
 	s.base += core
 	keep := min(core, leftContext)
 	s.base -= keep
@@ -190,6 +196,9 @@ func (s *Stream) render(part string, from int, spans []found) {
 		case Review:
 			risky = append(risky, span)
 		}
+	}
+	if s.text != "" && sensitive == nil && risky == nil && s.result.Classification == Pass {
+		return // it is shown as it is
 	}
 	if s.whole {
 		s.redacted = append(s.redacted, s.ruleset.without(part, sensitive)...)

@@ -58,7 +58,7 @@ type textWord struct {
 
 // textWords reads the words of a text in lower case. An apostrophe belongs to a word that goes on behind it.
 func textWords(low string) []textWord {
-	words := make([]textWord, 0, len(low)/6+1)
+	words := make([]textWord, 0, len(low)/5+8)
 	for i := 0; i < len(low); {
 		if !inWord(low[i]) {
 			i++

@@ -85,14 +85,20 @@ type textMark struct {
 	number uint16
 }
 
-// marksByFirst holds all marks by their first byte. It is made when text is first read and never changes.
-var marksByFirst = sync.OnceValue(func() *[256][]textMark {
-	out := new([256][]textMark)
+// A markTable holds all marks by their first byte, and which bytes come second. It is made when text is first read and never changes.
+type markTable struct {
+	by     [256][]textMark
+	second [256][4]uint64
+}
+
+var marksByFirst = sync.OnceValue(func() *markTable {
+	out := new(markTable)
 	number := 0
 	for list, marks := range [lists][]string{orderList: orderMarks, personaList: personaMarks, unboundList: unboundMarks,
 		modelList: modelMarks} {
 		for _, mark := range marks {
-			out[mark[0]] = append(out[mark[0]], textMark{mark, uint8(list), uint16(number)})
+			out.by[mark[0]] = append(out.by[mark[0]], textMark{mark, uint8(list), uint16(number)})
+			out.second[mark[0]][mark[1]>>6] |= 1 << (mark[1] & 63)
 			number++
 		}
 	}
@@ -109,8 +115,12 @@ type markFinds struct {
 func findMarks(low string) (f markFinds) {
 	table := marksByFirst()
 	for i := 0; i+1 < len(low); i++ {
-		for _, mark := range table[low[i]] {
-			if low[i+1] == mark.text[1] && !f.seen[mark.number] && strings.HasPrefix(low[i:], mark.text) {
+		next := low[i+1]
+		if table.second[low[i]][next>>6]>>(next&63)&1 == 0 {
+			continue
+		}
+		for _, mark := range table.by[low[i]] {
+			if next == mark.text[1] && !f.seen[mark.number] && strings.HasPrefix(low[i:], mark.text) {
 				f.seen[mark.number] = true
 				f.count[mark.list]++
 			}

@@ -79,6 +79,7 @@ type WordSet struct {
 	list  []string
 	once  sync.Once
 	words map[string]bool
+	has   [256]uint32 // by their first byte, the lengths that its words have; the last bit is for all longer ones
 }
 
 // Set is a set of the words of a list.
@@ -87,10 +88,19 @@ func Set(list []string) *WordSet { return &WordSet{list: list} }
 // Has reports whether a word is in the set.
 func (s *WordSet) Has(word string) bool {
 	s.once.Do(s.build)
-	return s.words[word]
+	return word != "" && s.has[word[0]]&lengthBit(word) != 0 && s.words[word]
 }
 
-func (s *WordSet) build() { s.words = Lookup(s.list) }
+func (s *WordSet) build() {
+	s.words = Lookup(s.list)
+	for _, word := range s.list {
+		if word != "" {
+			s.has[word[0]] |= lengthBit(word)
+		}
+	}
+}
+
+func lengthBit(word string) uint32 { return 1 << min(len(word), 31) }
 
 // Lookup is a set of words that is built at once, of what was read as data.
 func Lookup(list []string) map[string]bool {

@@ -21,16 +21,16 @@ func (f *finder) born(start int) bool {
 
 // bornIn finds such a date that begins with a month: March 12, 1984.
 func (f *finder) bornIn(start, end int) bool {
-	if end-start < 3 || end+2 >= len(f.text) || f.text[end] != ' ' && f.text[end] != '.' || !month(f.text[start:end]) {
+	if end-start < 3 || end+2 >= len(f.text) || f.text[end] != ' ' && f.text[end] != '.' {
 		return false
 	}
 	at := f.skip(end, " .")
 	day := at
+	if at == len(f.text) || !digit(f.text[at]) || !month(f.text[start:end]) {
+		return false
+	}
 	for at < len(f.text) && at-day < 2 && digit(f.text[at]) {
 		at++
-	}
-	if at == day {
-		return false
 	}
 	at = f.skip(f.ordinal(at), " ,")
 	if end = f.year(at); end == 0 || !f.ofBirth(start, end) {
