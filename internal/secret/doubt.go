@@ -44,11 +44,27 @@ func doubtfulValue(text string, s Span, value string) bool {
 	switch words.last() {
 	case "id", "fallback":
 		return true
+	case "token", "key":
+		if words.places() {
+			return true
+		}
 	case "signature":
 		// The signature of a key of 2048 bits or more: its holder can check, and can sign nothing.
 		return len(value) >= 340
 	}
 	return alphabetical(value) || prose(value)
+}
+
+// places reports a name of a token or key by which something is found or gone on with, and nobody is let in: nextPageToken, cache_key.
+func (w wordList) places() bool {
+	for _, word := range w[:len(w)-1] {
+		switch word {
+		case "page", "next", "continuation", "cursor", "sync", "pagination", "resume", "cache", "idempotency", "partition", "sort", "row",
+			"object", "index", "dedup", "routing", "foreign", "translation":
+			return true
+		}
+	}
+	return false
 }
 
 // browserKey names, in base64, the key that every Firefox encrypts passwords with, which lies beside them.

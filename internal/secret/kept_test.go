@@ -61,7 +61,8 @@ func TestWhereSecretsAreKept(t *testing.T) {
 		`<label for="password">Password:</label>`, `if password == "" {`, `if password != "required" {`, "token: getTokenFromTheStore",
 		"key: HOURS-THERE-OTHER-ABOUT", "https://x.example/tokens/list", "https://x.example/token/9f86d081-884c-4d65-9a2f-eaa0c55ad015",
 		"kind: ConfigMap\ndata:\n  extra: YWRtaW46VHIwdWI0", `{"kty":"RSA","n":"slaQyyHQPudOpq2mbDsknm4rOu9IMkLGjINAFWwfqr-","e":"AQAB"}`,
-		`{"encryptedPassword":"AQAAABAAAAAQ2xHqMFhpVYkqSn5D6sOdWg=="}`,
+		`{"nextPageToken":"CAUQAA9f86d081884c7d659a2f"}`, `"idempotency_key": "9f86d081-884c-4d65-9a2f-eaa0c55ad015"`,
+		"continuation-token: 9f86d081884c7d659a2feaa0", `{"encryptedPassword":"AQAAABAAAAAQ2xHqMFhpVYkqSn5D6sOdWg=="}`,
 	} {
 		if got := Find(text); len(got) > 0 {
 			t.Errorf("%q: %+v, %q", text, got, text[got[0].Start:got[0].End])
