@@ -46,6 +46,7 @@ type ReplayResultRecord struct {
 	Mode          string `json:"mode"`
 	Decisions     int    `json:"decisions"`
 	Same          int    `json:"same"`
+	Sealed        int    `json:"sealed,omitempty"` // besides: what holds secrets and was not opened
 	Replayable    bool   `json:"replayable"`
 	Authoritative bool   `json:"authoritative"` // never of a test, nor of what went on by force
 	Forced        bool   `json:"forced,omitempty"`

@@ -83,6 +83,11 @@ type Record struct {
 // log proves that it names none, so that taking inputs away makes no event older.
 var ErrOlder = failure(MissingSnapshot, "the event names no inputs: it was recorded before they were")
 
+// ErrSealed says that what a decision was made from holds secrets and is kept sealed, and that nobody has ordered it opened.
+// It is not missing: opened, the decision can be made again.
+var ErrSealed = failure(MissingSnapshot, "what the decision was made from is sealed because it holds secrets; "+
+	"an admin or an auditor opens it with --sealed, by a signed order")
+
 // Holds reports whether an entry records a decision.
 func Holds(kind interlock.EventType) bool {
 	return kind == interlock.EventDecision || kind == interlock.EventBlock || kind == interlock.EventReviewRequest
@@ -136,7 +141,13 @@ func (s *Sources) gather(r *Record, e interlock.Entry) error {
 		return err
 	}
 	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, r.Event.Recorded, func(d interlock.Digest) (string, error) {
-		text, err := s.blob(d, "the text of a file")
+		text, err := s.stored(d, "the text of a file")
+		if err == nil {
+			text, err = s.opened(text)
+		}
+		if err == nil {
+			err = whole(text, d, "the text of a file")
+		}
 		return string(text), err
 	})
 	return err
@@ -180,7 +191,25 @@ func (s *Sources) base(want interlock.Digest) (auditlog.Base, error) {
 // maxBases is how many bases are kept in memory.
 const maxBases = 1024
 
+// blob is a text that is never sealed, so that nothing put in its place passes for one that waits for an order.
 func (s *Sources) blob(want interlock.Digest, what string) ([]byte, error) {
+	text, err := s.stored(want, what)
+	if err == nil {
+		err = whole(text, want, what)
+	}
+	return text, err
+}
+
+// whole refuses a text that a digest does not name.
+func whole(text []byte, want interlock.Digest, what string) error {
+	if auditlog.BlobDigest(text) != want {
+		return failure(IntegrityFailure, "%s is not the one that the inputs name", what)
+	}
+	return nil
+}
+
+// stored is a text as it is stored.
+func (s *Sources) stored(want interlock.Digest, what string) ([]byte, error) {
 	text, err := s.Blob(want)
 	if err != nil {
 		return nil, &Failure{Code: IntegrityFailure, Detail: fmt.Sprintf("%s can't be read: %v", what, err),
@@ -188,12 +217,6 @@ func (s *Sources) blob(want interlock.Digest, what string) ([]byte, error) {
 	}
 	if text == nil {
 		return nil, failure(MissingSnapshot, "%s is not kept", what)
-	}
-	if text, err = s.opened(text); err != nil {
-		return nil, err
-	}
-	if auditlog.BlobDigest(text) != want {
-		return nil, failure(IntegrityFailure, "%s is not the one that the inputs name", what)
 	}
 	return text, nil
 }
@@ -204,7 +227,7 @@ func (s *Sources) opened(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	if s.Open == nil {
-		return nil, failure(MissingSnapshot, "what the decision was made from is sealed, and the key is not here")
+		return nil, ErrSealed
 	}
 	open, err := s.Open(text)
 	if err != nil {

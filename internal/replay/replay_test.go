@@ -11,6 +11,7 @@ import (
 
 	"interlock"
 	"interlock/embedded"
+	"interlock/internal/auditlog"
 	"interlock/internal/classify"
 	"interlock/internal/config"
 	"interlock/internal/replay"
@@ -284,13 +285,45 @@ func TestSealedInputs(t *testing.T) {
 	open := h.sources.Open
 	h.sources.Open = nil
 	var f *replay.Failure
-	if err := h.again(0); !errors.As(err, &f) || f.Code != replay.MissingSnapshot {
-		t.Errorf("without the key: %v", err)
+	if err := h.again(0); !errors.Is(err, replay.ErrSealed) || !errors.As(err, &f) || f.Code != replay.MissingSnapshot {
+		t.Errorf("without an order: %v", err)
+	}
+	trial := replay.NewWhatIf(h.rules)
+	trial.Skip(replay.ErrSealed)
+	if r := trial.Report(); r.Sealed != 1 || len(r.Skipped) != 0 {
+		t.Errorf("tried: %+v", r)
 	}
 	h.sources.Open = func(sealed []byte) ([]byte, error) { return open(append(bytes.Clone(sealed), 0)) }
 	if err := h.again(0); !errors.As(err, &f) || f.Code != replay.IntegrityFailure {
 		t.Errorf("what was changed: %v", err)
 	}
+}
+
+// What is never sealed can't be put aside by writing something in its place that looks sealed.
+func TestNothingElsePassesForSealed(t *testing.T) {
+	h := decided(t, shell("a", "ls"))
+	manifest, m := manifestOf(t, h)
+	fresh := replay.Sources{Blob: h.sources.Blob, Ruleset: h.sources.Ruleset, Redact: h.sources.Redact} // which nobody opens
+	for name, digest := range map[string]interlock.Digest{"base": baseOf(t, h), "manifest": manifest,
+		"limits": m.Snapshots[auditlog.SnapshotLimits].Blob} {
+		t.Run(name, func(t *testing.T) {
+			h.sources, h.blobs = fresh, map[interlock.Digest][]byte{digest: []byte(auditlog.SealedIntro + "-> X25519 A\n")}
+			var f *replay.Failure
+			if err := h.again(0); !errors.As(err, &f) || f.Code != replay.IntegrityFailure {
+				t.Errorf("%v, want an %s", err, replay.IntegrityFailure)
+			}
+		})
+	}
+}
+
+// baseOf names what the first decision of a home shares with others.
+func baseOf(t *testing.T, h *home) interlock.Digest {
+	t.Helper()
+	r, err := h.sources.Read(h.entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Inputs.Base
 }
 
 // Other rules tell exactly what they would have done, by agent and rule, and what can't be tried is counted.

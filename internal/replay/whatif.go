@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"sort"
 	"time"
 
@@ -23,6 +24,7 @@ type WhatIf struct {
 	rules   *ruleset.Ruleset
 	total   int
 	skipped map[Code]int
+	sealed  int
 	from    time.Time
 	to      time.Time
 	asked   [2]int // questions under the rules of then, and under these
@@ -69,6 +71,7 @@ type Report struct {
 	Ruleset   interlock.Digest `json:"ruleset"`
 	Decisions int              `json:"decisions"`
 	Skipped   map[Code]int     `json:"skipped,omitempty"`  // decisions that can't be made again, by why
+	Sealed    int              `json:"sealed,omitempty"`   // those that hold secrets and that nobody had opened
 	Archived  int              `json:"archived,omitempty"` // and those in an archive that was not named
 	From      time.Time        `json:"from,omitzero"`
 	To        time.Time        `json:"to,omitzero"`
@@ -87,6 +90,10 @@ func NewWhatIf(rules *ruleset.Ruleset) *WhatIf {
 
 // Skip counts a decision that can't be tried.
 func (w *WhatIf) Skip(why error) {
+	if errors.Is(why, ErrSealed) {
+		w.sealed++
+		return
+	}
 	code := IntegrityFailure
 	if f, ok := why.(*Failure); ok { //nolint:errorlint // failures are never wrapped
 		code = f.Code
@@ -141,7 +148,7 @@ func (w *WhatIf) Try(r *Record, was interlock.Decision, redact func(string) (str
 // Report says what came out so far.
 func (w *WhatIf) Report() Report {
 	out := Report{Ruleset: w.Ruleset, Decisions: w.total, From: w.from, To: w.to, Changes: []Change{}, Newly: map[string]int{},
-		Under: w.under}
+		Under: w.under, Sealed: w.sealed}
 	if len(w.skipped) > 0 {
 		out.Skipped = w.skipped
 	}

@@ -70,6 +70,7 @@ type replayRun struct {
 // Help is what `interlock replay run --help` adds.
 func (replayRun) Help() string {
 	return "Every decision is made again from what was recorded of it, under the rules of then, and must come out the same, byte for byte.\n" +
+		"What holds secrets is sealed, and counted apart unless --sealed opens it, which takes an admin's or an auditor's order.\n" +
 		"What is found missing or damaged in this home's store is recorded and held: see interlock hold.\n" +
 		"With --replay-mode it takes signed orders, is recorded, and stops at the first failure. " +
 		"Where this program's analysis is that of the record, the analysis is made again as well. Exits 1 if anything differs or is missing."
@@ -80,6 +81,7 @@ type replayResult struct {
 	Decisions  int                 `json:"decisions"`
 	Same       int                 `json:"same"`
 	Older      int                 `json:"older,omitempty"`    // besides: those that were recorded before inputs were
+	Sealed     int                 `json:"sealed,omitempty"`   // those that hold secrets and wait for an order to open them
 	Archived   int                 `json:"archived,omitempty"` // and those in an archive that was not named
 	Reanalysed int                 `json:"reanalysed"`         // analysed again, by the same code
 	Under      []under             `json:"under,omitempty"`    // what they were made under
@@ -162,6 +164,10 @@ func (c *replayRun) replay(p *cli.Program, evaluator *admission.Evaluator, order
 			result.Older++
 			return nil
 		}
+		if errors.Is(why, replay.ErrSealed) && !ordered.strict() {
+			result.Sealed++
+			return nil
+		}
 		result.Decisions++
 		if why == nil {
 			result.under(r, log.registry)
@@ -181,14 +187,15 @@ func (c *replayRun) replay(p *cli.Program, evaluator *admission.Evaluator, order
 	if err != nil && !errors.Is(err, errFound) {
 		return err
 	}
-	if c.What != "" && result.Decisions == 0 {
+	if c.What != "" && result.Decisions+result.Sealed == 0 {
 		if err := log.elsewhere(p, c.What); err != nil {
 			return err
 		}
 		return interlock.Errorf(interlock.CodeNotFound, "WHAT", "no recorded decision has this event, and no run has this name")
 	}
 	result.Archived = log.Archived
-	result.Replayable = result.Same == result.Decisions && (result.Archived == 0 || !ordered.strict())
+	result.Replayable = result.Same == result.Decisions && (result.Archived == 0 || !ordered.strict()) &&
+		(result.Sealed == 0 || result.Decisions > 0) // where all are sealed, nothing was shown
 	return nil
 }
 
@@ -225,6 +232,10 @@ func (c *replayRun) print(p *cli.Program, r *replayResult) error {
 	}
 	if r.Older > 0 {
 		fmt.Fprintf(p.Stdout, "%d older ones name nothing that they were made from\n", r.Older)
+	}
+	if r.Sealed > 0 {
+		fmt.Fprintf(p.Stdout, "%d more are sealed because they hold secrets, and were not made again; "+
+			"an admin or an auditor opens them: interlock replay run --sealed --key FILE --reason TEXT\n", r.Sealed)
 	}
 	if r.Archived > 0 {
 		fmt.Fprintf(p.Stdout, "%d older ones are archived; --archive DIR reads them\n", r.Archived)
@@ -346,6 +357,9 @@ func NotTried(r *replay.Report) string {
 		skipped = append(skipped, fmt.Sprintf("%d %s", n, code))
 	}
 	sort.Strings(skipped)
+	if r.Sealed > 0 {
+		skipped = append(skipped, fmt.Sprintf("%d sealed (--sealed opens them, by an order)", r.Sealed))
+	}
 	if r.Archived > 0 {
 		skipped = append(skipped, fmt.Sprintf("%d archived (--archive DIR reads them)", r.Archived))
 	}

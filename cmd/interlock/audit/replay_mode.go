@@ -112,7 +112,7 @@ func (o *orderedReplay) end(p *cli.Program, r *replayResult, failed error) error
 	}
 	defer o.backend.Close()
 	r.Mode, r.Request = string(o.mode), o.request
-	record := auditlog.ReplayResultRecord{Request: o.request, Mode: string(o.mode), Decisions: r.Decisions, Same: r.Same,
+	record := auditlog.ReplayResultRecord{Request: o.request, Mode: string(o.mode), Decisions: r.Decisions, Same: r.Same, Sealed: r.Sealed,
 		Replayable: failed == nil && r.Replayable, Forced: o.forced}
 	if len(r.Examples) > 0 {
 		e := r.Examples[0]

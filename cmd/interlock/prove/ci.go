@@ -63,7 +63,7 @@ func (c *CICommand) Run(p *cli.Program) error {
 	}
 	stricter, looser := stricterLooser(report.Changes)
 	passes := len(failed)+len(found)+len(ungoverned) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
-		(report.Decisions > 0 || len(report.Skipped)+report.Archived == 0) // a log from which nothing can be tried proves nothing
+		(report.Decisions > 0 || len(report.Skipped)+report.Archived+report.Sealed == 0) // a log from which nothing can be tried proves nothing
 	s := summary{w: p.Stdout}
 	s.verdict(passes)
 	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
