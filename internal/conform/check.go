@@ -53,6 +53,9 @@ func ASAClauses() ([]Clause, error) {
 // MACEClauses are those of the MACE safety boundaries. None of them waits.
 func MACEClauses() ([]Clause, error) { return clausesOf("MACE-", nil) }
 
+// AQLClauses are those of MCP-AQL. What waits is departed from on purpose, as docs/divergences.md has it.
+func AQLClauses() ([]Clause, error) { return clausesOf("AQL-", []string{"AQL-T-3"}) }
+
 func clausesOf(family string, waits []string) ([]Clause, error) {
 	all, err := spec.Clauses()
 	if err != nil {

@@ -79,8 +79,8 @@ func (h *House) CLI(ctx context.Context, stdin string, args ...string) Said {
 	var out, errs bytes.Buffer
 	code := h.program(ctx, Command{Args: args, Env: h.environment(), Dir: h.Work, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs})
 	said := Said{code, out.String(), errs.String()}
-	if len(args) > 1 && args[0] == "agent" && args[1] == "add" {
-		h.d.secret(strings.TrimSpace(said.Out)) // its token
+	if len(args) > 1 && (args[0] == "agent" && args[1] == "add" || args[0] == "block" && args[1] == "code") {
+		h.d.secret(strings.TrimSpace(said.Out)) // its token, or the code
 	}
 	sent := "interlock " + strings.Join(args, " ")
 	if stdin != "" {
@@ -207,6 +207,9 @@ func (h *House) send(ctx context.Context, who, token, address, method, path, tex
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
+	if path == "/mcp" { // which wants to hear that streams of events are taken as well
+		request.Header.Set("Accept", "application/json, text/event-stream")
+	}
 	var reply Reply
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -106,40 +105,13 @@ func (h *House) through(ctx context.Context, messages ...string) map[string]Repl
 func (h *House) throughDoor(ctx context.Context, args []string, messages ...string) map[string]Reply {
 	ctx, stop := context.WithTimeout(ctx, upTime)
 	defer stop()
-	in, toGateway := io.Pipe()
-	fromGateway, out := io.Pipe()
-	errs, ended := &tail{}, make(chan struct{})
-	go func() {
-		defer close(ended)
-		h.program(ctx, Command{Args: args, Env: h.environment(), Dir: h.Work, Stdin: in, Stdout: out, Stderr: errs})
-		_ = out.Close()
-		_ = in.Close()
-	}()
-	replies, lines := map[string]Reply{}, bufio.NewReader(fromGateway)
+	session, replies := h.Session(ctx, args...), map[string]Reply{}
+	defer session.Close()
 	for _, message := range messages {
-		want := Reply{Text: message}.Member("id")
-		if _, err := io.WriteString(toGateway, message+"\n"); err != nil {
-			break
+		if reply := session.Send(message); reply.Status != 0 {
+			replies[reply.Member("id")] = reply
 		}
-		for replies[want].Text == "" {
-			line, err := lines.ReadString('\n')
-			reply := Reply{Status: 200, Text: strings.TrimSpace(line)}
-			if id := reply.Member("id"); id != "" {
-				replies[id] = reply
-			}
-			if err != nil {
-				break
-			}
-		}
-		answer := replies[want].Text
-		if answer == "" {
-			answer = errs.String()
-		}
-		h.d.note(Step{Door: strings.Join(args, " "), Sent: message, Answer: answer})
 	}
-	_ = toGateway.Close() // which ends the gateway
-	go func() { _, _ = io.Copy(io.Discard, fromGateway) }()
-	<-ended
 	return replies
 }
 

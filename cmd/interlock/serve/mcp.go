@@ -41,7 +41,7 @@ func (c *MCPCommand) Run(p *cli.Program) error {
 		return cli.Usage(err)
 	}
 	cli.TuneMemory()
-	backend, err := embedded.OpenConfig(p.Ctx, settings)
+	backend, err := p.OpenServer(settings)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (c *MCPCommand) settings(p *cli.Program) (settings config.Config, single bo
 func mcpServer(p *cli.Program, settings config.Config, backend *embedded.Backend, single bool) (*mcpaql.Server, error) {
 	return mcpaql.New(mcpaql.Config{Backend: backend.Admission, Rules: backend.Rules, Profile: settings.Profile,
 		Mode: settings.Mode,
-		Now:  cli.Now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.Stderr, nil)), Single: single, Version: embedded.Version(),
-		View: embedded.NewViews(settings, cli.Now).Gather, Acknowledge: settings.MCPAcknowledge,
+		Now:  p.Now, Random: rand.Reader, Logger: slog.New(slog.NewJSONHandler(p.Stderr, nil)), Single: single, Version: embedded.Version(),
+		View: embedded.NewViews(settings, p.Now).Gather, Acknowledge: settings.MCPAcknowledge,
 		Tokens: mcpaql.TokenConfig{TTL: time.Duration(settings.MCPTokenTTL),
 			ForbiddenTTL: time.Duration(settings.MCPForbiddenTokenTTL),
 			Tolerance:    time.Duration(settings.MCPClockTolerance)},

@@ -1,4 +1,4 @@
-package evidence_test
+package evidence
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"interlock/internal/mcpaql/evidence"
 	"interlock/internal/mcpaql/published"
 )
 
@@ -86,9 +85,9 @@ func strict(text []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// faults holds a bundle against what the specification's conformance runner checks at level 2, and returns what it would
+// Faults holds a bundle against what the specification's conformance runner checks at level 2, and returns what it would
 // object to, warnings included. The runner itself belongs to the specification's repository; this is its list, in our words.
-func faults(b evidence.Bundle) []string {
+func Faults(b Bundle) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	details := introspectionFaults(b, add)
@@ -123,7 +122,7 @@ func fits(raw json.RawMessage, shape string, add func(string, ...any)) {
 	}
 }
 
-func introspectionFaults(b evidence.Bundle, add func(string, ...any)) map[string]operationDetail {
+func introspectionFaults(b Bundle, add func(string, ...any)) map[string]operationDetail {
 	var list struct {
 		Success bool
 		Data    struct {
@@ -196,8 +195,8 @@ func (o operationInfo) sound() bool {
 	return o.Name != "" && o.Description != "" && slices.Contains(categories, o.Category) && o.Endpoint == strings.ToLower(o.Category)
 }
 
-func parameterFaults(b evidence.Bundle, details map[string]operationDetail, add func(string, ...any)) {
-	find := func(list []evidence.ParameterTest, operation, name string) (result, bool) {
+func parameterFaults(b Bundle, details map[string]operationDetail, add func(string, ...any)) {
+	find := func(list []ParameterTest, operation, name string) (result, bool) {
 		for _, test := range list {
 			if test.Operation == operation && (name == "" || test.Parameter == name) {
 				var r result
@@ -221,7 +220,7 @@ func parameterFaults(b evidence.Bundle, details map[string]operationDetail, add 
 			add("an unknown parameter of %s: %+v", name, r)
 		}
 		for _, p := range d.Parameters {
-			shown := slices.ContainsFunc(b.ParameterTests.OptionalDefaults, func(test evidence.DefaultTest) bool {
+			shown := slices.ContainsFunc(b.ParameterTests.OptionalDefaults, func(test DefaultTest) bool {
 				return test.Operation == name && test.Parameter == *p.Name
 			})
 			if (len(p.Default) > 0) != shown {
@@ -236,7 +235,7 @@ func parameterFaults(b evidence.Bundle, details map[string]operationDetail, add 
 	}
 }
 
-func errorFaults(b evidence.Bundle, add func(string, ...any)) {
+func errorFaults(b Bundle, add func(string, ...any)) {
 	if len(b.ErrorTests) < 15 {
 		add("only %d mistakes were made", len(b.ErrorTests))
 	}
@@ -263,7 +262,7 @@ func errorFaults(b evidence.Bundle, add func(string, ...any)) {
 	}
 }
 
-func roundTripFaults(b evidence.Bundle, add func(string, ...any)) {
+func roundTripFaults(b Bundle, add func(string, ...any)) {
 	if len(b.RoundTripTests) == 0 || len(b.ConstraintTests) == 0 {
 		add("%d round trips, %d constraints", len(b.RoundTripTests), len(b.ConstraintTests))
 	}
