@@ -134,6 +134,8 @@ github.com/modelcontextprotocol/go-sdk                  < mcpaql, mcpaql/evidenc
 mcpaql/published                                        < mcpaql/evidence
 spec, fileio                                            < conform
 conform                                                 < conform/mace
+github.com/modelcontextprotocol/go-sdk                  < conform/aql
+conform, mcpaql/evidence                                < conform/aql
 auditlog                                                < maturity
 account, config, mcpgateway, embedded                   < mcpguard
 github.com/modelcontextprotocol/go-sdk                  < mcpguard

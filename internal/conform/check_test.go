@@ -217,3 +217,49 @@ func undriven() []string { return nil }
 
 // asaUndriven are those of the Asimov Safety Architecture.
 func asaUndriven() []string { return nil }
+
+// TestHereAQL: what a home's settings decide of MCP-AQL is asked of it, and each lack is named.
+func TestHereAQL(t *testing.T) {
+	clauses, err := AQLClauses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range hereAQL() {
+		if !slices.ContainsFunc(clauses, func(c Clause) bool { return c.ID == check.id }) {
+			t.Errorf("%s is no clause", check.id)
+		}
+	}
+	whole := Home{Profile: "guard", Enforcing: true, Governors: 1, Answerers: 1, Loop: Loop{Steps: 50, Tolerance: 50, Channels: 1, Acknowledges: true,
+		CodeTTL: 5 * time.Minute, TokenTTL: 5 * time.Minute, Skew: 30 * time.Second, Unregistered: "untested"}}
+	for _, r := range Here(clauses, whole) {
+		if r.Word != Pass {
+			t.Errorf("%s %s %s", r.Word, r.ID, r.Seen)
+		}
+	}
+	for id, tc := range map[string]struct {
+		spoil func(*Home)
+		want  Word
+	}{
+		"AQL-8.6.4":   {func(h *Home) { h.Enforcing = false }, Fail},
+		"AQL-8.7.2-1": {func(h *Home) { h.Loop.Steps = 0 }, Fail},
+		"AQL-8.7.2-5": {func(h *Home) { h.Loop.Tolerance = 100 }, Fail},
+		"AQL-8.8":     {func(h *Home) { h.Answerers, h.Loop.Channels = 0, 0 }, Fail},
+		"AQL-8.8.2e":  {func(h *Home) { h.Loop.CodeTTL = time.Hour }, Fail},
+		"AQL-8.8.3a":  {func(h *Home) { h.Governors = 0 }, Fail},
+		"AQL-8.8.6":   {func(h *Home) { h.Loop.Channels = 0 }, Fail},
+		"AQL-D-7.1-2": {func(h *Home) { h.Enforcing = false }, Fail},
+		"AQL-SL-4.2":  {func(h *Home) { h.Loop.Acknowledges = false }, Pending},
+		"AQL-T-1":     {func(h *Home) { h.Governors = 0 }, Fail},
+		"AQL-T-3":     {func(h *Home) { h.Loop.Unregistered = "community_reviewed" }, Pending},
+		"AQL-C-4":     {func(h *Home) { h.Loop.TokenTTL = time.Hour }, Fail},
+		"AQL-C-5":     {func(h *Home) { h.Loop.Skew = 2 * time.Minute }, Fail},
+	} {
+		h := whole
+		tc.spoil(&h)
+		results := Here(clauses, h)
+		n := slices.IndexFunc(results, func(r Result) bool { return r.ID == id })
+		if n < 0 || results[n].Word != tc.want || results[n].Seen == "" {
+			t.Errorf("%s: %+v", id, results)
+		}
+	}
+}

@@ -32,6 +32,7 @@ type Home struct {
 	Checkpoint bool   // the log has a signed head
 	Graduation string // why the gate before the tier is closed; empty: it is open, or the tier has none
 	Governance
+	Loop Loop
 }
 
 // A hereCheck is what a clause asks of a home's settings, rules and people.
@@ -68,7 +69,7 @@ func Here(clauses []Clause, h Home) []Result {
 }
 
 func hereChecks() []hereCheck {
-	return slices.Concat(hereTier1(), hereTier2(), hereMACE())
+	return slices.Concat(hereTier1(), hereTier2(), hereMACE(), hereAQL())
 }
 
 func hereTier1() []hereCheck {

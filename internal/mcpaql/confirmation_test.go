@@ -3,6 +3,7 @@ package mcpaql_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,6 +61,26 @@ func TestTrustGatesOperationsByTheMatrix(t *testing.T) {
 			f.data(mcpaql.Read, `{"operation":"introspect","query":"operations"}`) // whatever the trust
 		}
 	}
+}
+
+// TestWhatTrustNoLongerCovers: an untested agent introspects and does nothing else, reading included, and a certificate that is over leaves
+// the level below it.
+func TestWhatTrustNoLongerCovers(t *testing.T) {
+	spec.Covers(t, "AQL-D-4.1-untested", "AQL-T-4")
+	f := dangerously(t, "safe", interlock.TrustUntested)
+	f.data(mcpaql.Read, `{"operation":"introspect","query":"types"}`)
+	f.failure(mcpaql.Read, `{"operation":"waiting_messages"}`, mcpaql.CodeDangerDenied)
+	f = dangerously(t, "safe", interlock.TrustGenerated)
+	f.data(mcpaql.Read, `{"operation":"waiting_messages"}`)
+
+	f = dangerously(t, "forbidden", interlock.TrustCertified)
+	const begin = `{"operation":"execute_agent","params":{"element_name":"e"}}`
+	certified := f.backend.standing.Agents["mcp"]
+	certified.Until = noon.Add(time.Hour)
+	f.backend.standing.Agents["mcp"] = certified
+	f.failure(mcpaql.Execute, begin, mcpaql.CodeConfirmation)
+	f.clock.advance(time.Hour)
+	f.failure(mcpaql.Execute, begin, mcpaql.CodeDangerDenied)
 }
 
 func TestADangerousOperationPassesOnceWithItsToken(t *testing.T) {

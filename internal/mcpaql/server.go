@@ -251,7 +251,9 @@ func agentRef(c Caller) ledger.Ref { return ledger.Ref{Kind: ledger.Agent, Key: 
 func (s *Server) permit(ctx context.Context, c Caller, o operation, a arguments, meta map[string]any,
 	standing ledger.Standing) *Failure {
 	level := dangerLevel(o, s.declared(o, a))
-	verdict, trust := gate.Permits(s.config.Rules(), s.config.Profile, standing.Agents[c.Agent], level, o.endpoint == Read)
+	agent := standing.Agents[c.Agent]
+	agent.Trust = agent.TrustAt(s.config.Now()) // a certificate ends
+	verdict, trust := gate.Permits(s.config.Rules(), s.config.Profile, agent, level, o.introspects)
 	if verdict == interlock.Deny && s.config.Mode == interlock.Enforcing {
 		needed := gate.MinimumTrust(level)
 		failure := &Failure{Code: CodeDangerDenied,

@@ -10,6 +10,7 @@ import (
 
 	"interlock"
 	"interlock/cmd/interlock/cli"
+	"interlock/internal/admission"
 	"interlock/internal/admission/core"
 	"interlock/internal/config"
 	"interlock/internal/conform"
@@ -130,6 +131,7 @@ func conformHome(p *cli.Program, opened *store.Store) (conform.Home, error) {
 	}
 	h.Quorum, h.Governs = settings.Council.Terms().Quorum, settings.Council.Governs
 	h.Texts, h.Redacts, h.Inputs = cmp.Or(string(settings.ResultTexts()), string(config.TextsOff)), settings.RedactsPersonal(), !settings.ForgetInputs
+	h.Loop = loopHere(evaluator, settings)
 	agents, err := core.Listed[interlock.AgentRecord](p.Ctx, opened, ledger.Agent, ledger.Every(listAll))
 	if err != nil {
 		return h, err
@@ -148,6 +150,23 @@ func conformHome(p *cli.Program, opened *store.Store) (conform.Home, error) {
 	}
 	h.Sandbox, err = sandboxHere(p)
 	return h, err
+}
+
+// loopHere is how the safety loop is set up.
+func loopHere(evaluator *admission.Evaluator, settings config.Config) conform.Loop {
+	set := evaluator.Rules.Loop(interlock.AgentRecord{})
+	l := conform.Loop{Steps: set.Steps, Tolerance: set.Tolerance, Channels: len(settings.Channels), Acknowledges: settings.MCPAcknowledge,
+		CodeTTL: time.Duration(settings.CodeTTL), TokenTTL: cmp.Or(time.Duration(settings.MCPTokenTTL), 5*time.Minute),
+		Skew: cmp.Or(time.Duration(settings.MCPClockTolerance), 30*time.Second)}
+	if profile, known := evaluator.Rules.Profile(settings.Profile); known {
+		l.Unregistered = profile.Trust.String()
+	}
+	for _, d := range evaluator.Rules.Danger() {
+		if d.User {
+			l.Declared++
+		}
+	}
+	return l
 }
 
 // gateBefore says why the gate before this home's tier is closed; empty: it is open, or there is none.

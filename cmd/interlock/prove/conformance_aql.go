@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,9 +47,6 @@ func (c conformanceMCPAQL) Run(p *cli.Program) error {
 	}
 	if c.Here {
 		return homeRun{name: "mcp-aql", clauses: clauses, set: "MCP-AQL", strict: c.Strict, json: c.JSON}.look(p)
-	}
-	if only := os.Getenv("AQL_ONLY"); only != "" {
-		clauses = slices.DeleteFunc(clauses, func(c conform.Clause) bool { return !slices.Contains(strings.Fields(only), c.ID) })
 	}
 	return conformanceRun{name: "mcp-aql", clauses: clauses, checks: aql.Checks(), strict: c.Strict, json: c.JSON,
 		without: "what docs/divergences.md departs from"}.drive(p)

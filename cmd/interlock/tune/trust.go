@@ -55,7 +55,7 @@ func (c *trustShow) Run(p *cli.Program) error {
 	if !known {
 		return interlock.Errorf(interlock.CodeNotFound, "AGENT", "no agent of this name is registered")
 	}
-	shown := trustShown{Agent: agent.ID, Trust: agent.TrustAt(cli.Now()), Until: agent.Until}
+	shown := trustShown{Agent: agent.ID, Trust: agent.TrustAt(p.Now()), Until: agent.Until}
 	shown.Expired = shown.Trust != agent.Trust
 	if shown.History, err = trustHistory(p, backend, c.Agent); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (c *trustPromote) Run(p *cli.Program) error {
 		if err != nil {
 			return cli.Usage(interlock.Errorf(interlock.CodeInvalid, "--for", "%s", err))
 		}
-		until = cli.Now().UTC().Add(length).Truncate(time.Second)
+		until = p.Now().UTC().Add(length).Truncate(time.Second)
 	}
 	return changeTrust(p, interlock.VerbPromote, c.Agent, c.To, c.Evidence, until, c.OrderFlags)
 }
@@ -164,7 +164,7 @@ func changeTrust(p *cli.Program, verb interlock.Verb, name, to, reason string, u
 		return interlock.Errorf(interlock.CodeNotFound, "AGENT",
 			"no agent of this name is registered; `interlock agent add` registers one")
 	}
-	before := agent.TrustAt(cli.Now())
+	before := agent.TrustAt(p.Now())
 	level := min(before+1, interlock.TrustCertified)
 	if to != "" {
 		if err := level.UnmarshalText([]byte(to)); err != nil {

@@ -106,6 +106,12 @@ func acts(c caller, hint string, more ...string) conform.Reply {
 	return step(c, "task", hint, more...)
 }
 
+// acted is acts in an execution of that name.
+func acted(c caller, element, hint string) conform.Reply {
+	begin(c, element)
+	return step(c, element, hint)
+}
+
 // goesOn reports whether a directive lets a step happen.
 func goesOn(r conform.Reply) bool {
 	return r.Member("success") == "true" && r.Member("data.continue") == "true"
@@ -152,7 +158,7 @@ func challenge(r conform.Reply) string {
 // code is one that an operator has shown for a challenge.
 func code(ctx context.Context, h *conform.House, challenge string) (string, error) {
 	said, err := h.Order(ctx, "ada", "block", "code", challenge)
-	return strings.TrimSpace(said.Out), err
+	return strings.TrimSpace(codeLine().FindString(said.Out)), err
 }
 
 // lift ends a block by an operator's order.

@@ -39,6 +39,7 @@ var (
 	uuid = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	})
+	codeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:[0-9A-Z]{4}-){7}[0-9A-Z]{4}$`) })
 	codeText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9A-Z]{4}-){7}[0-9A-Z]{4}$`) })
 )
 

@@ -34,6 +34,9 @@ func dangerChecks() []conform.Check {
 
 // levelOf is how dangerous an operation is, by what is recorded of a call of it.
 func levelOf(ctx context.Context, h *conform.House, agent, tool string, arguments params) (level string, got conform.Decided) {
+	if arguments == nil {
+		arguments = params{}
+	}
 	got = h.Decide(ctx, agent, conform.Tool(tool, arguments))
 	return recorded(ctx, h, got).Member("decision.danger"), got
 }
@@ -138,7 +141,7 @@ func patternTagged(ctx context.Context, d *conform.Driver) (string, error) {
 	var w wrong
 	call := params{"which": "heron"}
 	_, got := levelOf(ctx, h, "reviewed", "purge_herons", call)
-	w.unless(got.Answer == "ask" && got.Rule == "danger.dangerous" && strings.Contains(got.Reason, "dangerous"), "it is answered %s by %s: %s", got.Answer, got.Rule,
+	w.unless(got.Verdict == "ask" && got.Rule == "danger.dangerous" && strings.Contains(got.Reason, "dangerous"), "it is answered %s by %s: %s", got.Answer, got.Rule,
 		got.Reason)
 	w.unless(strings.Contains(recorded(ctx, h, got).Member("decision.impacts"), "named-dangerous"), "it is not tagged: %s", recorded(ctx, h, got).Text)
 	_, denied := levelOf(ctx, h, "judged", "purge_herons", call)
@@ -259,8 +262,8 @@ func baselineScores(ctx context.Context, d *conform.Driver) (string, error) {
 		level, got := levelOf(ctx, h, "judged", tool, nil)
 		event := recorded(ctx, h, got)
 		risk, err := strconv.Atoi(event.Member("decision.risk"))
-		w.unless(err == nil && level == want[0] && tierOf(risk) == want[1] && event.Member("decision.tier") == want[1], "declared %s it scores %s, in the tier %s",
-			want[0], event.Member("decision.risk"), event.Member("decision.tier"))
+		w.unless(err == nil && level == want[0] && tierOf(risk) == want[1], "declared %s it is %s, and scores %s", want[0], level,
+			event.Member("decision.risk"))
 		seen = append(seen, fmt.Sprintf("%s %d", level, risk))
 	}
 	return "declared levels score " + strings.Join(seen, ", "), w.err()

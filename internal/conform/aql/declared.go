@@ -83,7 +83,7 @@ func policyConfigured(ctx context.Context, d *conform.Driver) (string, error) {
 		tool, want string
 	}{{bare, "scored_dangerous", "allow"}, {with, "scored_dangerous", "deny"}, {bare, "create_note", "allow"}, {strict, "create_note", "ask"}} {
 		w.error(tc.h.Agents(ctx, "judged"))
-		got := tc.h.Decide(ctx, "judged", conform.Tool(tc.tool, nil))
+		got := tc.h.Decide(ctx, "judged", conform.Tool(tc.tool, params{}))
 		w.unless(got.Verdict == tc.want, "%s is %s by %s instead of %s", tc.tool, got.Verdict, got.Rule, tc.want)
 	}
 	return "one operation passes or is denied as rules declare it, another passes or is asked about by the profile", w.err()

@@ -157,7 +157,7 @@ func statuses(ctx context.Context, d *conform.Driver) (string, error) {
 		want []int
 	}{
 		"validation":     {h.Raw(ctx, "sent", "POST", "/v1/decide", `{"kind":`), []int{400, 422}},
-		"absence":        {h.Raw(ctx, "sent", "GET", "/v1/requests/apr_000000000000", ""), []int{404}},
+		"absence":        {h.Raw(ctx, "sent", "GET", "/v1/no-such-thing", ""), []int{404}},
 		"permission":     {h.Raw(ctx, "nobody", "POST", "/v1/decide", `{"kind":"shell","input":"ls"}`), []int{401, 403}},
 		"what is larger": {h.Raw(ctx, "sent", "POST", "/v1/decide", `{"kind":"shell","input":"`+strings.Repeat("x", 8<<20)+`"}`), []int{413}},
 	} {

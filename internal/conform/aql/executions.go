@@ -87,7 +87,7 @@ func directivesWhole(ctx context.Context, d *conform.Driver) (string, error) {
 	risky := step(c, "task", "git push --force origin main")
 	w.unless(first.Member("data.stepsRemaining") == "49" && second.Member("data.stepsRemaining") == "48", "steps remaining: %s, then %s",
 		first.Member("data.stepsRemaining"), second.Member("data.stepsRemaining"))
-	w.unless(first.Member("data.stopped") == "false" && first.Member("data.nextStepRisk") == "advisory" && first.Member("data.notifications") == "[]",
+	w.unless(first.Member("data.stopped") == "false" && first.Member("data.nextStepRisk") == "advisory" && !strings.Contains(first.Member("data.notifications"), "autonomy_pause"),
 		"a harmless step: %s", first.Text)
 	w.unless(risky.Member("data.stopped") == "false" && risky.Member("data.reason") != "" && risky.Member("data.nextStepRisk") == "confirm" &&
 		len(notes(risky)) > 0 && strings.HasPrefix(risky.Member("data.request_id"), "apr_"), "a risky step: %s", risky.Text)

@@ -26,13 +26,6 @@ func lives(h *conform.House, r conform.Reply) time.Duration {
 	return at.Sub(h.Now()).Round(2 * time.Second)
 }
 
-// refusedBy is a fault unless a server does not start under settings.
-func refusedBy(ctx context.Context, d *conform.Driver, h *conform.House, settings string) error {
-	c := connect(ctx, h, "refused", "--config", settings)
-	defer c.Close()
-	return conform.Unless(begin(c, "e").Status == 0, "a server starts under them: %s", c.Diagnostics())
-}
-
 func tokenLives(ctx context.Context, d *conform.Driver) (string, error) {
 	h, err := tokens(ctx, d)
 	if err != nil {
@@ -56,14 +49,11 @@ func tokenLives(ctx context.Context, d *conform.Driver) (string, error) {
 	r = do(c, "execute_agent", e)
 	h.Pass(5*time.Minute + 31*time.Second)
 	w.unless(failsBy(do(c, "execute_agent", confirming(e, asked(r))), "TOKEN_EXPIRED"), "it lives longer")
-	if trustOf(ctx, with, "certified") == "certified" {
-		f := params{"element_name": "forbidden"}
-		agent := remote{ctx, with, "certified"}
-		r = do(agent, "execute_agent", f)
-		w.unless(lives(with, r) == 2*time.Minute, "one of a forbidden operation lives %s: %s", lives(with, r), r.Text)
-		with.Pass(2*time.Minute + 31*time.Second)
-		w.unless(failsBy(do(agent, "execute_agent", confirming(f, asked(r))), "TOKEN_EXPIRED"), "one of a forbidden operation lives longer")
-	}
+	f, agent := params{"element_name": "forbidden"}, remote{ctx, with, "certified"}
+	r = do(agent, "execute_agent", f)
+	w.unless(lives(with, r) == 2*time.Minute, "one of a forbidden operation lives %s: %s", lives(with, r), r.Text)
+	with.Pass(2*time.Minute + 31*time.Second)
+	w.unless(failsBy(do(agent, "execute_agent", confirming(f, asked(r))), "TOKEN_EXPIRED"), "one of a forbidden operation lives longer")
 	w.error(outOfBounds(ctx, d, "mcp_token_ttl: 16m", "mcp_forbidden_token_ttl: 6m"))
 	return "five minutes, of a forbidden operation two; settings of 16 and 6 are refused", w.err()
 }

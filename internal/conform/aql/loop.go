@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,7 +31,7 @@ const loopRules = `
 policy:
   deny: ["shred *", "delete_all_herons*"]
   requiresApproval: ["*deploy*", "shred notes*"]
-  autoApprove: ["make *", "shred notes deploy*", "git push --force nightly*"]
+  autoApprove: ["make *", "shred notes deploy*", "rm heron-safe*"]
 loop:
   max_autonomous_steps: 3
   agents:
@@ -100,15 +101,15 @@ func failurePauses(ctx context.Context, d *conform.Driver) (string, error) {
 }
 
 func patterns(ctx context.Context, d *conform.Driver) (string, error) {
-	h, err := looped(ctx, d)
+	h, err := inMode(ctx, d, "monitoring")
 	if err != nil {
 		return "", err
 	}
-	c := inMode(ctx, h, "patterned", "monitoring")
+	c := connect(ctx, h, "bold-patterned")
 	defer c.Close()
 	var w wrong
 	begin(c, "task")
-	listed := []string{"policy.deny", "policy.requires-approval", "(deny, rule", "(ask, rule"}
+	listed := []string{"rule policy.deny", "rule policy.requires-approval"}
 	for hint, want := range map[string][]string{
 		"shred notes.txt": {"(deny, rule policy.deny)"},
 		"SHRED Notes.txt": {"(deny, rule policy.deny)"},
@@ -118,7 +119,6 @@ func patterns(ctx context.Context, d *conform.Driver) (string, error) {
 		"Terraform deploy":                                   {"(ask, rule policy.requires-approval)"},
 		"make deploy-docs":                                   {"(ask, rule policy.requires-approval)"},
 		"make lint":                                          nil,
-		"git push --force nightly main":                      nil, // which is asked about where nothing approves it
 		"I will not shred notes.txt.":                        nil,
 		"reading README.md":                                  nil,
 	} {
@@ -131,23 +131,23 @@ func patterns(ctx context.Context, d *conform.Driver) (string, error) {
 			w.unless(len(want) > 0 || !strings.Contains(told, f), "%s: %s", hint, told)
 		}
 	}
+	enforcing, err := looped(ctx, d)
+	if err != nil {
+		return "", err
+	}
 	for agent, tc := range map[string]struct {
 		hint string
 		is   func(conform.Reply) bool
 	}{"denied": {"shred notes deploy.txt", stops}, "asked": {"make deploy-docs", holds}, "approved": {"make lint", goesOn}} {
-		c := connect(ctx, h, "pattern-"+agent)
+		c := connect(ctx, enforcing, "pattern-"+agent)
 		r := acts(c, tc.hint)
 		c.Close()
 		w.unless(tc.is(r), "%s: %s", tc.hint, r.Text)
 	}
-	other, err := plain(ctx, d)
-	if err != nil {
-		return "", err
-	}
-	e := inMode(ctx, other, "evaluated", "monitoring")
+	e := connect(ctx, enforcing, "careful-evaluated")
 	defer e.Close()
-	r := acts(e, "git push --force nightly main")
-	w.unless(strings.Contains(r.Member("data.factors"), "(ask, rule"), "without patterns a forced push is not asked about: %s", r.Text)
+	safe, scored := acts(e, "rm heron-safe.o"), step(e, "task", "rm heron.o")
+	w.unless(goesOn(safe) && holds(scored), "of two deletions the one that is approved is answered %s, the other %s", safe.Text, scored.Text)
 	return "deny before requiresApproval before autoApprove before evaluation, in any case, on the hint and what it names", w.err()
 }
 
@@ -158,11 +158,11 @@ var risks = sync.OnceValue(func() *regexp.Regexp {
 
 // decided is the newest decision about a step whose text holds something.
 func decided(ctx context.Context, h *conform.House, holds string) conform.Reply {
-	for line := range strings.Lines(h.Events(ctx, "DECISION")) {
+	for line := range strings.Lines(h.CLI(ctx, "", "audit", "list", "--json").Out) {
 		var entry struct {
 			Event struct{ Payload json.RawMessage }
 		}
-		if strings.Contains(line, holds) && json.Unmarshal([]byte(line), &entry) == nil {
+		if strings.Contains(line, `"decision"`) && strings.Contains(line, holds) && json.Unmarshal([]byte(line), &entry) == nil {
 			return conform.Reply{Text: string(entry.Event.Payload)}
 		}
 	}
@@ -170,11 +170,11 @@ func decided(ctx context.Context, h *conform.House, holds string) conform.Reply 
 }
 
 func tiers(ctx context.Context, d *conform.Driver) (string, error) {
-	h, err := plain(ctx, d)
+	h, err := inMode(ctx, d, "monitoring")
 	if err != nil {
 		return "", err
 	}
-	c := inMode(ctx, h, "tiers", "monitoring")
+	c := connect(ctx, h, "bold-tiers")
 	defer c.Close()
 	var w wrong
 	begin(c, "task")
@@ -187,7 +187,7 @@ func tiers(ctx context.Context, d *conform.Driver) (string, error) {
 		event := decided(ctx, h, hint)
 		risk, err := strconv.Atoi(event.Member("decision.risk"))
 		tier := r.Member("data.nextStepRisk")
-		w.unless(err == nil && tierOf(risk) == tier && event.Member("decision.tier") == tier, "%s scores %s, and is in %s, recorded as %s: %v", hint,
+		w.unless(err == nil && tierOf(risk) == tier && cmp.Or(event.Member("decision.tier"), "advisory") == tier, "%s scores %s, and is in %s, recorded as %s: %v", hint,
 			event.Member("decision.risk"), tier, event.Member("decision.tier"), err)
 		seen = append(seen, fmt.Sprintf("%s %d", tier, risk))
 	}
@@ -217,21 +217,26 @@ func tolerances(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	watched, err := inMode(ctx, d, "monitoring")
+	if err != nil {
+		return "", err
+	}
 	var w wrong
 	const low, high = "rm heron.o", "git push --force origin main"
 	for agent, tc := range map[string]struct {
 		tolerance      string
 		atLow, atLarge bool
-	}{"careful-one": {"conservative", true, true}, "moderate-one": {"moderate", false, true}, "bold-one": {"aggressive", false, false}} {
+	}{"careful-one": {"25", true, true}, "moderate-one": {"50", false, true}, "bold-one": {"75", false, false}} {
 		c := connect(ctx, h, agent)
 		r := acts(c, low)
 		w.unless(holds(r) == tc.atLow && goesOn(r) != tc.atLow, "%s, %s: %s", tc.tolerance, low, r.Text)
 		told := do(c, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop.tolerance")
 		w.unless(told == tc.tolerance, "it is told as %s instead of %s", told, tc.tolerance)
 		c.Close()
-		m := inMode(ctx, h, agent+"-watched", "monitoring")
+		m := connect(ctx, watched, agent)
 		for hint, over := range map[string]bool{low: tc.atLow, high: tc.atLarge} {
-			factors := acts(m, hint).Member("data.factors")
+			begin(m, hint)
+			factors := step(m, hint, hint).Member("data.factors")
 			w.unless(strings.Contains(factors, "rule loop.tolerance") == over, "%s, %s: %s", tc.tolerance, hint, factors)
 		}
 		m.Close()
@@ -245,8 +250,8 @@ func ownLoop(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	var w wrong
-	for agent, want := range map[string][3]string{"careful-own": {"2", "conservative", "true"}, "bold-own": {"20", "aggressive", "false"},
-		"any-own": {"3", "moderate", "false"}} {
+	for agent, want := range map[string][3]string{"careful-own": {"2", "25", "true"}, "bold-own": {"20", "75", "false"},
+		"any-own": {"3", "50", "false"}} {
 		c := connect(ctx, h, agent)
 		loop := conform.Reply{Text: do(c, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop")}
 		denies := fmt.Sprint(strings.Contains(loop.Member("patterns.deny"), "touch heron*"))
@@ -271,7 +276,7 @@ loop:
   escalation:
     - {id: many, match: {kind: [delete]}, times: 3, within: 10m, level: dangerous, reason: too many deletions}
   score:
-    - {id: first, match: {via: [git]}, add: 11, say: it is about the repository}
+    - {id: first, match: {via: ["git status", "git log"]}, add: 11, say: it is about the repository}
     - {id: second, match: {via: ["git log"]}, add: 7, say: it is about history}
 `})
 }

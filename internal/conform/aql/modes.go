@@ -22,19 +22,19 @@ func modeChecks() []conform.Check {
 	}
 }
 
-// inMode is a client whose safety loop runs in a mode.
-func inMode(ctx context.Context, h *conform.House, agent, mode string) client {
-	return connect(ctx, h, agent, "--safety-loop", mode)
+// inMode is a home whose operators have set the mode of the loop, with rules that say something of every stage.
+func inMode(ctx context.Context, d *conform.Driver, mode string) (*conform.House, error) {
+	return d.House(ctx, conform.Plan{Name: "aql-" + mode, Rules: loopRules, Settings: "mode: " + mode + "\n"})
 }
 
 func modesTold(ctx context.Context, d *conform.Driver, modes ...string) (string, error) {
-	h, err := plain(ctx, d)
-	if err != nil {
-		return "", err
-	}
 	var w wrong
 	for _, mode := range modes {
-		c := inMode(ctx, h, "told-"+mode, mode)
+		h, err := inMode(ctx, d, mode)
+		if err != nil {
+			return "", err
+		}
+		c := connect(ctx, h, "told")
 		protocol := conform.Reply{Text: do(c, "introspect", params{"query": "operations"}).Member("data._protocol")}
 		c.Close()
 		w.unless(protocol.Member("capabilities.execution_safety_loop") == mode, "in %s mode the capability is %q", mode,
@@ -46,13 +46,13 @@ func modesTold(ctx context.Context, d *conform.Driver, modes ...string) (string,
 }
 
 func nothingStopped(ctx context.Context, d *conform.Driver) (string, error) {
-	h, err := plain(ctx, d)
-	if err != nil {
-		return "", err
-	}
 	var w wrong
 	for mode, says := range map[string]string{"monitoring": "only monitors", "logging": "recorded and not evaluated", "disabled": "is disabled"} {
-		c := inMode(ctx, h, "mode-"+mode, mode)
+		h, err := inMode(ctx, d, mode)
+		if err != nil {
+			return "", err
+		}
+		c := connect(ctx, h, "unstopped")
 		begin(c, "task")
 		for range 2 {
 			r := step(c, "task", "rm -rf / # "+mode)
@@ -62,21 +62,19 @@ func nothingStopped(ctx context.Context, d *conform.Driver) (string, error) {
 			w.unless(strings.Contains(r.Member("data.factors"), says), "%s does not say so: %s", mode, r.Member("data.factors"))
 		}
 		c.Close()
+		log := h.CLI(ctx, "", "audit", "list", "--json").Out
+		w.unless(strings.Count(log, "rm -rf / # "+mode) >= 2, "of the two steps under %s the log holds %d", mode, strings.Count(log, "rm -rf / # "+mode))
+		w.unless(!strings.Contains(h.CLI(ctx, "", "block", "list", "--json").Out, "unstopped"), "an agent was blocked under %s", mode)
 	}
-	log := h.CLI(ctx, "", "audit", "list", "--json").Out
-	for _, mode := range []string{"monitoring", "logging", "disabled"} {
-		w.unless(strings.Count(log, "rm -rf / # "+mode) == 2, "of the two steps under %s the log holds %d", mode, strings.Count(log, "rm -rf / # "+mode))
-	}
-	w.unless(!strings.Contains(h.CLI(ctx, "", "block", "list", "--json").Out, "mode-"), "an agent was blocked")
 	return "monitoring evaluates and stops nothing, logging records and evaluates nothing, disabled says so", w.err()
 }
 
 func everyAction(ctx context.Context, d *conform.Driver) (string, error) {
-	h, err := plain(ctx, d)
+	h, err := inMode(ctx, d, "monitoring")
 	if err != nil {
 		return "", err
 	}
-	c := inMode(ctx, h, "covers", "monitoring")
+	c := connect(ctx, h, "bold-covers")
 	defer c.Close()
 	var w wrong
 	begin(c, "task")

@@ -42,7 +42,7 @@ func nothingProceeds(ctx context.Context, d *conform.Driver) (string, error) {
 	defer second.Close()
 	begin(second, "another")
 	for name, r := range map[string]conform.Reply{"the same": step(c, "task", risky), "another": step(c, "task", harmless),
-		"one with success": step(c, "task", harmless, "outcome", "success"), "of another execution": acts(c, harmless),
+		"one with success": step(c, "task", harmless, "outcome", "success"), "of another execution": acted(c, "elsewhere", harmless),
 		"over another connection": step(second, "another", harmless)} {
 		w.unless(holds(r), "%s during the pause: %s", name, r.Text)
 	}

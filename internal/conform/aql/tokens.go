@@ -295,7 +295,10 @@ func tokenEvents(ctx context.Context, d *conform.Driver) (string, error) {
 			var entry struct {
 				Event struct {
 					Actor   string `json:"actor_id"`
-					Payload struct{ Token, Operation string }
+					Payload struct {
+						Token     string `json:"token_hash"`
+						Operation string
+					}
 				}
 			}
 			w.error(json.Unmarshal([]byte(line), &entry))
