@@ -72,7 +72,8 @@ func conformancePage(clauses []Clause, gaps []Gap, claims []Claim) string {
 // addingACheck is the end of the page.
 const addingACheck = "\n## Holding a live program against MASO\n\n" +
 	"`interlock conformance maso` drives throw-away homes and says of every clause EC-… what it saw; `interlock maso test` does it for the\n" +
-	"acceptance tests alone. A clause that no check drives is *pending*, with its reason from spec/gaps.tsv.\n\n" +
+	"acceptance tests alone. A clause that no check drives is *pending*, with its reason from spec/gaps.tsv. `interlock conformance mcp-aql`,\n" +
+	"`mace` and `asa` do the same for the others.\n\n" +
 	"### Adding a check\n\n" +
 	"A check is one entry of a table in `internal/conform`, in the file of its area (`tier1.go`, `runs.go`, `limits.go`, `phases.go`,\n" +
 	"`stop.go`, `sandbox.go`, `people.go`, `log.go`, `gateway.go`, `redteam.go`, `maturity.go`, or a new one that `Checks` in `check.go` joins):\n\n" +
