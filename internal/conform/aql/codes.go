@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"interlock/internal/conform"
+	"interlock/internal/fileio"
 )
 
 func codeChecks() []conform.Check {
@@ -35,6 +36,9 @@ func codeChecks() []conform.Check {
 	}
 }
 
+// afterCode is when a code of five minutes counts no more.
+const afterCode = 5*time.Minute + time.Second
+
 var (
 	uuid = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -42,6 +46,9 @@ var (
 	codeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:[0-9A-Z]{4}-){7}[0-9A-Z]{4}$`) })
 	codeText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9A-Z]{4}-){7}[0-9A-Z]{4}$`) })
 )
+
+// maxFile bounds what is read of a home's files.
+const maxFile = 256 << 20
 
 func codeForm(ctx context.Context, d *conform.Driver) (string, error) {
 	h, err := clocked(ctx, d)
@@ -122,7 +129,7 @@ func codeHidden(ctx context.Context, d *conform.Driver) (string, error) {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		text, err := os.ReadFile(filepath.Join(h.Home, path))
+		text, err := fileio.Plain(filepath.Join(h.Home, path), maxFile)
 		for _, form := range forms {
 			w.unless(!bytes.Contains(text, form), "the code is in the file %s", path)
 		}
@@ -160,7 +167,7 @@ func codeOnce(ctx context.Context, d *conform.Driver) (string, error) {
 	w.unless(again != shown && verify(c, id, again).Member("data.unblocked") == "true", "a fresh code is refused")
 	c.Close()
 	c, id, shown = fresh("late")
-	h.Pass(5*time.Minute + time.Second)
+	h.Pass(afterCode)
 	late := verify(c, id, shown)
 	w.unless(late.Member("success") == "false" && late.Member("error.details.failed_attempts") == "1" && stops(step(c, "task", harmless)),
 		"a late code: %s", late.Text)

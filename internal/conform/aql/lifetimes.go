@@ -38,21 +38,23 @@ func tokenLives(ctx context.Context, d *conform.Driver) (string, error) {
 	if err := trusted(ctx, with); err != nil {
 		return "", err
 	}
+	// The clock tolerance of thirty seconds is on top of what a token lives.
+	const within, beyond, beyondForbidden = 4*time.Minute + 50*time.Second, 5*time.Minute + 31*time.Second, 2*time.Minute + 31*time.Second
 	var w wrong
 	c := connect(ctx, h, "living")
 	defer c.Close()
 	e := params{"element_name": "e"}
 	r := do(c, "execute_agent", e)
 	w.unless(lives(h, r) == 5*time.Minute, "a token lives %s", lives(h, r))
-	h.Pass(4*time.Minute + 50*time.Second)
+	h.Pass(within)
 	w.unless(do(c, "execute_agent", confirming(e, asked(r))).Member("success") == "true", "it does not live so long")
 	r = do(c, "execute_agent", e)
-	h.Pass(5*time.Minute + 31*time.Second)
+	h.Pass(beyond)
 	w.unless(failsBy(do(c, "execute_agent", confirming(e, asked(r))), "TOKEN_EXPIRED"), "it lives longer")
 	f, agent := params{"element_name": "forbidden"}, remote{ctx, with, "certified"}
 	r = do(agent, "execute_agent", f)
 	w.unless(lives(with, r) == 2*time.Minute, "one of a forbidden operation lives %s: %s", lives(with, r), r.Text)
-	with.Pass(2*time.Minute + 31*time.Second)
+	with.Pass(beyondForbidden)
 	w.unless(failsBy(do(agent, "execute_agent", confirming(f, asked(r))), "TOKEN_EXPIRED"), "one of a forbidden operation lives longer")
 	w.error(outOfBounds(ctx, d, "mcp_token_ttl: 16m", "mcp_forbidden_token_ttl: 6m"))
 	return "five minutes, of a forbidden operation two; settings of 16 and 6 are refused", w.err()
@@ -94,7 +96,8 @@ func tolerance(ctx context.Context, d *conform.Driver) (string, error) {
 		c := connect(ctx, tc.h, "tolerant")
 		told := do(c, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop.confirmation_tokens.clock_tolerance_seconds")
 		r := do(c, "execute_agent", e)
-		tc.h.Pass(5*time.Minute + tc.late)
+		late := 5*time.Minute + tc.late
+		tc.h.Pass(late)
 		passed := do(c, "execute_agent", confirming(e, asked(r)))
 		w.unless(told == tc.told && (passed.Member("success") == "true") == tc.passes, "told as %s, %s late: %s", told, tc.late, passed.Text)
 		c.Close()
