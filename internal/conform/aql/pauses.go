@@ -3,7 +3,6 @@ package aql
 import (
 	"context"
 	"strings"
-	"time"
 
 	"interlock/internal/conform"
 )
