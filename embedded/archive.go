@@ -263,20 +263,22 @@ func (b *Backend) inForce(ctx context.Context, from int64) ([]interlock.Digest, 
 			}
 		}
 	}
-	for _, kind := range []interlock.EventType{interlock.EventIdentity, interlock.EventTrust} {
-		entries, err := b.Store.Entries(ctx, kind, ledger.Before(from, 1))
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) == 0 {
-			continue
-		}
-		event, err := auditlog.ParseEvent(entries[0].Body)
-		if err != nil {
-			return nil, fmt.Errorf("archive: entry %d: %w", entries[0].Index, err)
-		}
-		if registry := event.Snapshots[auditlog.SnapshotRegistry]; registry != "" {
-			keep[interlock.Digest(registry)] = true
+	for _, g := range auditlog.GrowingSnapshots() {
+		for _, kind := range g.Events {
+			entries, err := b.Store.Entries(ctx, kind, ledger.Before(from, 1))
+			if err != nil {
+				return nil, err
+			}
+			if len(entries) == 0 {
+				continue
+			}
+			event, err := auditlog.ParseEvent(entries[0].Body)
+			if err != nil {
+				return nil, fmt.Errorf("archive: entry %d: %w", entries[0].Index, err)
+			}
+			if named := event.Snapshots[g.Name]; named != "" {
+				keep[interlock.Digest(named)] = true
+			}
 		}
 	}
 	return slices.Sorted(maps.Keys(keep)), nil

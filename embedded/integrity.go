@@ -41,6 +41,13 @@ func (b *Backend) CheckIntegrity(ctx context.Context, now time.Time) (found audi
 	if err != nil {
 		return found, err
 	}
+	for _, g := range auditlog.GrowingSnapshots() {
+		grown, err := declaredGrown(ctx, b.Store, g)
+		if err != nil {
+			return found, err
+		}
+		declared = append(declared, grown...)
+	}
 	found.Snapshots = max(0, len(declared)-len(broken))
 	for _, hold := range broken {
 		found.Failures = append(found.Failures, hold.Why)

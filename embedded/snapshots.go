@@ -16,18 +16,39 @@ import (
 // heldSnapshots refuses to decide under snapshots that the store does not hold as they were declared: who asks later what was in
 // force could not be told. Hooks leave this to the processes that last, because an agent waits for them to start.
 func heldSnapshots(ctx context.Context, port *store.Store) error {
-	rows, _, err := port.Load(ctx, ledger.Ref{Kind: ledger.Setting, Key: "manifest"})
+	refs := []ledger.Ref{{Kind: ledger.Setting, Key: "manifest"}}
+	for _, g := range auditlog.GrowingSnapshots() {
+		refs = append(refs, ledger.Ref{Kind: ledger.Setting, Key: g.Name})
+	}
+	rows, _, err := port.Load(ctx, refs...)
 	if err != nil {
 		return err
 	}
-	manifest := interlock.Digest("")
-	if len(rows) > 0 {
-		manifest = interlock.Digest(ledger.SettingOf(rows[0]))
+	said := map[string]interlock.Digest{}
+	for _, row := range rows {
+		said[row.Key] = interlock.Digest(ledger.SettingOf(row))
 	}
+	manifest := said["manifest"]
 	if manifest == "" {
 		return nil
 	}
-	return heldUnder(ctx, port, manifest)
+	err = heldUnder(ctx, port, manifest)
+	for _, g := range auditlog.GrowingSnapshots() {
+		if err == nil && said[g.Name] != "" { // under the manifest's name, which hooks look for
+			err = heldGrown(ctx, port, g, said[g.Name], string(manifest))
+		}
+	}
+	return err
+}
+
+// heldGrown is heldSnapshots of a growing snapshot. hold is the key of what is held where it is not as it was declared.
+func heldGrown(ctx context.Context, port *store.Store, g auditlog.Growing, digest interlock.Digest, hold string) error {
+	text, found, err := port.Blob(ctx, digest)
+	if err == nil && found && auditlog.BlobDigest(text) == digest && auditlog.IsChain(text, g.Schema) {
+		return nil
+	}
+	return broken(ctx, port, digest, "the snapshot of "+g.Name, err, brokenSnapshot{missing: !found && err == nil,
+		Hold: ledger.HoldBody{Scope: ledger.HoldManifest, Key: hold}})
 }
 
 // heldUnder is heldSnapshots of those that one manifest names.
@@ -44,7 +65,7 @@ func heldUnder(ctx context.Context, port *store.Store, manifest interlock.Digest
 	if err != nil {
 		return bad("the manifest of snapshots", true, nil)
 	}
-	for _, name := range []string{auditlog.SnapshotGovernance, auditlog.SnapshotLimits, auditlog.SnapshotSafety} {
+	for _, name := range auditlog.Declared() {
 		n, named := m.Snapshots[name]
 		if !named {
 			continue // the manifest is of before there was one
@@ -148,25 +169,54 @@ func BrokenSnapshots(ctx context.Context, port *store.Store) (found []ledger.Hol
 			return nil, err
 		}
 	}
+	for _, g := range auditlog.GrowingSnapshots() {
+		declared, err := declaredGrown(ctx, port, g)
+		if err != nil {
+			return nil, err
+		}
+		for _, digest := range declared {
+			if err := look(heldGrown(ctx, port, g, digest, string(digest)), false); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return found, nil
 }
 
 // declaredManifests are those that events by which people govern name, newest first.
-func declaredManifests(ctx context.Context, port *store.Store) (list []interlock.Digest, err error) {
+func declaredManifests(ctx context.Context, port *store.Store) ([]interlock.Digest, error) {
+	return declaredBy(ctx, port, func(e interlock.Entry) (string, error) {
+		after, err := auditlog.SettingsAfter(e)
+		return after["manifest"], err
+	}, interlock.EventRuleset, interlock.EventMode)
+}
+
+// declaredGrown are likewise what a growing snapshot ever was.
+func declaredGrown(ctx context.Context, port *store.Store, g auditlog.Growing) ([]interlock.Digest, error) {
+	return declaredBy(ctx, port, func(e interlock.Entry) (string, error) {
+		event, err := auditlog.ParseEvent(e.Body)
+		return event.Snapshots[g.Name], err
+	}, g.Events...)
+}
+
+// declaredBy are the snapshots that events of some types name, each once.
+func declaredBy(ctx context.Context, port *store.Store, named func(interlock.Entry) (string, error),
+	kinds ...interlock.EventType) (list []interlock.Digest, err error) {
 	const page = 256
-	for _, kind := range []interlock.EventType{interlock.EventRuleset, interlock.EventMode} {
+	known := map[interlock.Digest]bool{"": true}
+	for _, kind := range kinds {
 		for before := int64(-1); ; {
 			entries, err := port.Entries(ctx, kind, ledger.Before(before, page))
 			if err != nil {
 				return nil, err
 			}
 			for _, e := range entries {
-				after, err := auditlog.SettingsAfter(e)
+				name, err := named(e)
 				if err != nil {
 					return nil, err
 				}
-				if digest := interlock.Digest(after["manifest"]); digest != "" && !slices.Contains(list, digest) {
-					list = append(list, digest)
+				if digest := interlock.Digest(name); !known[digest] {
+					known[digest], list = true, append(list, digest)
 				}
 				before = e.Index
 			}

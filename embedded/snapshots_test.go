@@ -118,6 +118,10 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 		"the manifest of snapshots":      "DELETE FROM blobs " + of("manifest"),
 		"the snapshot of governance":     "DELETE FROM blobs " + of("governance"),
 		"the snapshot of safety_ruleset": "DELETE FROM blobs " + of("safety_ruleset"),
+		"the snapshot of privacy":        "DELETE FROM blobs " + of("privacy"),
+		"the snapshot of privacy ":       `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("privacy"),
+		"the snapshot of registry":       "DELETE FROM blobs " + of("registry"),
+		"the snapshot of registry ":      `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("registry"),
 		"the snapshot of limits":         `UPDATE blobs SET body = CAST('{"a":1}' AS BLOB) ` + of("limits"),
 		"the snapshot of ruleset":        "DELETE FROM blobs " + of("ruleset_text"),
 		"the snapshot of ruleset ":       "UPDATE blobs SET body = " + flipped("20000") + of("ruleset_text"),
@@ -128,7 +132,9 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 		name = strings.TrimSpace(name)
 		t.Run(name, func(t *testing.T) {
 			home := filepath.Join(t.TempDir(), "home")
-			must(t, opened(t, home).Close())
+			first := opened(t, home)
+			must(t, first.PutAgent(t.Context(), interlock.AgentRecord{ID: "one"}))
+			must(t, first.Close())
 			db, err := sql.Open("sqlite", filepath.Join(home, "interlock.db"))
 			must(t, err)
 			result, err := db.Exec(statement)
@@ -146,6 +152,66 @@ func TestMissingSnapshotsStopTheServer(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestEarlierRegistriesAreVerified: what the registry ever was is looked for by whoever verifies the home, not only what it is now.
+func TestEarlierRegistriesAreVerified(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	backend := opened(t, home)
+	for _, name := range []string{"one", "two", "three"} {
+		must(t, backend.PutAgent(t.Context(), interlock.AgentRecord{ID: name}))
+	}
+	second := interlock.Digest(events(t, backend, interlock.EventIdentity)[1].Snapshots["registry"])
+	if found, err := embedded.BrokenSnapshots(t.Context(), backend.Store); err != nil || len(found) != 0 {
+		t.Fatalf("of a sound home: %+v, %v", found, err)
+	}
+	must(t, backend.Close())
+	db, err := sql.Open("sqlite", filepath.Join(home, "interlock.db"))
+	must(t, err)
+	_, err = db.Exec("DELETE FROM blobs WHERE digest = ?", string(second))
+	must(t, err)
+	must(t, db.Close())
+	backend = opened(t, home)
+	defer backend.Close()
+	found, err := embedded.BrokenSnapshots(t.Context(), backend.Store)
+	if err != nil || len(found) != 1 || found[0].Key != string(second) || !strings.HasPrefix(found[0].Why, "the snapshot of registry is missing") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// TestDecisionsNameWhoIsKnown: a decision is made under the registry in force, by whatever process it was changed, and the one before is
+// left as it is.
+func TestDecisionsNameWhoIsKnown(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	one, two := opened(t, home), opened(t, home)
+	defer one.Close()
+	defer two.Close()
+	var named []interlock.Digest
+	for _, change := range []func(){func() {}, func() { must(t, two.PutAgent(t.Context(), interlock.AgentRecord{ID: "new"})) }, func() {}} {
+		change()
+		answer := propose(t, one, "git status "+strings.Repeat("-s ", len(named)))
+		must(t, one.Store.Recorded(t.Context(), 0, func(e interlock.Entry) error {
+			if e.ID != answer.Event {
+				return nil
+			}
+			var inputs auditlog.Inputs
+			must(t, json.Unmarshal(e.Inputs, &inputs))
+			text, found, err := one.Store.Blob(t.Context(), inputs.Base)
+			if err != nil || !found {
+				t.Fatal(found, err)
+			}
+			var base auditlog.Base
+			must(t, json.Unmarshal(text, &base))
+			named = append(named, base.Registry)
+			return nil
+		}))
+	}
+	standing, err := one.Ground(t.Context(), storagetest.Everything()...)
+	must(t, err)
+	now := interlock.Digest(standing.Settings["registry"])
+	if len(named) != 3 || now == "" || named[0] != "" || named[1] != now || named[2] != now {
+		t.Errorf("decisions name %q, and the registry is %q", named, now)
 	}
 }
 

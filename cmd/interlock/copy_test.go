@@ -46,7 +46,8 @@ func recopy(ts *testscript.TestScript, neg bool, args []string, change func([]by
 		return err
 	}
 	marks := map[string]string{"base": `{"analyser":`, "manifest": `{"schema":"interlock.manifest/`,
-		"governance": `"schema":"interlock.governance/v1"}`, "limits": `"schema":"interlock.limits/v1"`, "rules": `{"defaults":`}
+		"governance": `"schema":"interlock.governance/v1"}`, "limits": `"schema":"interlock.limits/v1"`,
+		"privacy": `"schema":"interlock.privacy/v1"`, "registry": `"schema":"interlock.registry/v1"`, "rules": `{"defaults":`}
 	var out bytes.Buffer
 	changed := 0
 	scanner := bufio.NewScanner(bytes.NewReader(text))

@@ -12,14 +12,23 @@ import (
 	"interlock/internal/ledger"
 )
 
+// A declaration names the snapshots that a decision is made under: the manifest of its process, and those that grow.
+type declaration struct{ manifest, registry, memory interlock.Digest }
+
+// declared are the snapshots that it is made under.
+func (d *pendingDecision) declared() declaration {
+	s := d.ground.Settings
+	return declaration{d.under.Manifest, interlock.Digest(s[core.SettingRegistry]), interlock.Digest(s[core.SettingMemory])}
+}
+
 // keepInputs adds to a change what its decision was made from, and names it in the event. The decision's own text is in the
 // event; what many decisions share is stored once.
-func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, manifest interlock.Digest, raw, shown interlock.Action,
+func (a *Admission) keepInputs(change *ledger.Change, draft *ledger.Draft, under declaration, raw, shown interlock.Action,
 	made *evaluation, recorded interlock.Decision) error {
 	if a.Config.Record.Off {
 		return nil
 	}
-	base, err := a.blobOf(&made.snapshot, manifest, made.Snapshot)
+	base, err := a.blobOf(&made.snapshot, under, made.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -87,20 +96,21 @@ func (b *bases) digest(s *interlock.Snapshot) interlock.Digest {
 }
 
 // blobOf is the blob of a base: what of a snapshot does not move, and the program.
-func (a *Admission) blobOf(s *interlock.Snapshot, manifest, digest interlock.Digest) (ledger.Blob, error) {
+func (a *Admission) blobOf(s *interlock.Snapshot, under declaration, digest interlock.Digest) (ledger.Blob, error) {
 	if auditlog.Moves(s) {
 		digest = ""
 	}
 	last := a.bases.of(s.Agent.ID)
 	was := last.Load()
-	if was != nil && was.base.Manifest == manifest && auditlog.SameBase(&was.base.Snapshot, s) {
+	if was != nil && (declaration{was.base.Manifest, was.base.Registry, was.base.Memory}) == under && auditlog.SameBase(&was.base.Snapshot, s) {
 		if was.digest == "" && digest != "" {
 			last.Store(&encodedBase{was.base, was.blob, digest})
 		}
 		return was.blob, nil
 	}
 	base := auditlog.Base{Schema: auditlog.InputsSchema, Program: a.Config.Record.Program, Analyser: a.Config.Record.Analyser,
-		Manifest: manifest, Snapshot: auditlog.Still(*s), Personal: a.Config.Record.Personal}
+		Manifest: under.manifest, Registry: under.registry, Memory: under.memory, Snapshot: auditlog.Still(*s),
+		Personal: a.Config.Record.Personal}
 	text, err := base.Text()
 	if err != nil {
 		return ledger.Blob{}, fmt.Errorf("encoding what the decision was made from: %w", err)

@@ -252,7 +252,7 @@ func (d *pendingDecision) recordInto(handed bool) error {
 	draft.Snapshots["ruleset"] = string(made.Ruleset)
 	draft.Snapshots["snapshot"] = string(made.Snapshot)
 	d.made.limited = d.asRead()
-	err = a.keepInputs(&d.change, &draft, p.under.Manifest, p.Action, d.shown.Action, &d.made, d.record)
+	err = a.keepInputs(&d.change, &draft, d.declared(), p.Action, d.shown.Action, &d.made, d.record)
 	d.change.Events = []ledger.Draft{draft}
 	return err
 }

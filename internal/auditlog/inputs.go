@@ -62,6 +62,8 @@ type Base struct {
 	Program  string             `json:"program"`            // its version
 	Analyser string             `json:"analyser"`           // names code and knowledge of the analysis: equal ones read an action alike
 	Manifest interlock.Digest   `json:"manifest,omitempty"` // names a blob: the snapshots in force; none in records of before
+	Registry interlock.Digest   `json:"registry,omitempty"` // likewise: who is known, see [Chain]; none where nothing was recorded of it
+	Memory   interlock.Digest   `json:"memory,omitempty"`   // and what agents keep as stable facts
 	Snapshot interlock.Snapshot `json:"snapshot"`
 	Personal bool               `json:"personal_redacted,omitempty"` // what was recorded is without personal data, see package classify
 }
@@ -90,6 +92,17 @@ type Moving struct {
 
 // Text is the canonical text of the inputs, which their digest is over.
 func (i *Inputs) Text() ([]byte, error) { return strictjson.Marshal(i) }
+
+// Grown is the growing snapshot of a name that a decision was made under; empty: none.
+func (b *Base) Grown(name string) interlock.Digest {
+	switch name {
+	case SnapshotRegistry:
+		return b.Registry
+	case SnapshotMemory:
+		return b.Memory
+	}
+	return ""
+}
 
 // Text is the canonical text of the base, which its digest is over.
 func (b *Base) Text() ([]byte, error) { return strictjson.Marshal(b) }

@@ -18,6 +18,8 @@ const (
 	LimitsSchema     = "interlock.limits/v1"
 	RegistrySchema   = "interlock.registry/v1"
 	SafetySchema     = "interlock.safety-ruleset/v1"
+	PrivacySchema    = "interlock.privacy/v1"
+	MemorySchema     = "interlock.memory/v1"
 )
 
 // The names of snapshots, in manifests and in events.
@@ -27,7 +29,32 @@ const (
 	SnapshotLimits     = "limits"
 	SnapshotRegistry   = "registry"
 	SnapshotSafety     = "safety_ruleset" // what texts are classified by; none in manifests of before
+	SnapshotPrivacy    = "privacy"        // what personal data is, and how it is kept; likewise
+	SnapshotMemory     = "memory"
 )
+
+// Declared are the snapshots that a manifest names beside the ruleset's, in the order in which they are looked at.
+func Declared() []string {
+	return []string{SnapshotGovernance, SnapshotLimits, SnapshotSafety, SnapshotPrivacy}
+}
+
+// sinceBefore reports whether a manifest may lack a snapshot: there was none when the oldest were written.
+func sinceBefore(name string) bool { return name == SnapshotSafety || name == SnapshotPrivacy }
+
+// A Growing snapshot grows by one change after another, each recorded by an event that the log's key signs by itself and that names what
+// came of it. Decisions name the one they were made under, beside the manifest.
+type Growing struct {
+	Name, Schema string
+	Events       []interlock.EventType
+}
+
+// GrowingSnapshots are those that there are.
+func GrowingSnapshots() []Growing {
+	return []Growing{
+		{SnapshotRegistry, RegistrySchema, []interlock.EventType{interlock.EventIdentity, interlock.EventTrust}},
+		{SnapshotMemory, MemorySchema, []interlock.EventType{interlock.EventSemPut, interlock.EventSemDelete}},
+	}
+}
 
 // seedNamespace is the namespace of every snapshot's id: they are those of one program.
 const seedNamespace = "interlock"
@@ -89,9 +116,9 @@ func ReadManifest(text []byte) (Manifest, error) {
 	if err := strictjson.DecodeTrusted(text, &m); err != nil || m.Schema != ManifestSchema {
 		return m, errors.New("it is of no form that is known here")
 	}
-	for _, name := range []string{SnapshotRuleset, SnapshotGovernance, SnapshotLimits, SnapshotSafety} {
+	for _, name := range append(Declared(), SnapshotRuleset) {
 		n, found := m.Snapshots[name]
-		if !found && name == SnapshotSafety {
+		if !found && sinceBefore(name) {
 			continue
 		}
 		if !found {
@@ -104,12 +131,22 @@ func ReadManifest(text []byte) (Manifest, error) {
 	return m, nil
 }
 
-// A Registry is who is known, as a chain: what one change made of the registry before it. Its text holds no token's hash.
-type Registry struct {
+// A Chain is a growing snapshot: what a change made of the one before it. It holds no token's hash, and no fact's value: what is
+// deleted of a person is deleted here as well.
+type Chain struct {
 	Schema string           `json:"schema"`
-	Before interlock.Digest `json:"before,omitempty"` // the registry that was changed; none where nothing was recorded of it
-	Change any              `json:"change"`           // the payload of the event that changed it
+	Before interlock.Digest `json:"before,omitempty"`            // the one that was changed; none where nothing was recorded of it
+	Change any              `json:"change"`                      // the payload of the event that changed it, or the list of them
+	Facts  string           `json:"sem_snapshot_hash,omitempty"` // of memory: over all stable facts that are answered since
 }
 
-// Text is the canonical text of the registry, which its digest is over.
-func (r Registry) Text() ([]byte, error) { return strictjson.Marshal(r) }
+// Text is the canonical text of the snapshot, which its digest is over.
+func (c Chain) Text() ([]byte, error) { return strictjson.Marshal(c) }
+
+// IsChain reports whether a text is a growing snapshot of a schema.
+func IsChain(text []byte, schema string) bool {
+	var c struct {
+		Schema string `json:"schema"`
+	}
+	return strictjson.DecodeSome(text, &c) == nil && c.Schema == schema
+}

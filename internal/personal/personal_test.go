@@ -70,6 +70,9 @@ func TestFind(t *testing.T) {
 		var got []string
 		for _, s := range personal.Find(test.text) {
 			got = append(got, s.Kind+":"+test.text[s.Start:s.End])
+			if personal.Kinds()[s.Kind] != s.Tier {
+				t.Errorf("%q: %s is of the %s tier, and the list of kinds has %q", test.text, s.Kind, s.Tier, personal.Kinds()[s.Kind])
+			}
 		}
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%q: got %q, want %q", test.text, got, test.want)

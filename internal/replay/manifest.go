@@ -59,40 +59,79 @@ func (s *Sources) readManifest(want interlock.Digest) (declared, error) {
 	if err != nil {
 		return declared{}, failure(IntegrityFailure, "the manifest of snapshots: %v", err)
 	}
-	if s.Declared != nil {
-		said, err := s.Declared(want)
-		if err != nil {
-			return declared{}, &Failure{Code: IntegrityFailure, Detail: fmt.Sprintf("the events that declare snapshots can't be read: %v", err),
-				unsure: true}
-		}
-		if !said {
-			return declared{}, failure(IntegrityFailure, "no signed event declares the manifest of snapshots")
-		}
+	if err := s.said(want, "the manifest of snapshots"); err != nil {
+		return declared{}, err
 	}
-	values := map[string]map[string]string{}
-	for _, name := range []string{auditlog.SnapshotGovernance, auditlog.SnapshotLimits} {
-		n := m.Snapshots[name]
+	d := declared{ruleset: m.Snapshots[auditlog.SnapshotRuleset]}
+	for _, name := range auditlog.Declared() {
+		n, named := m.Snapshots[name]
+		if !named {
+			continue // the manifest is of before there was one
+		}
 		held, err := s.blob(n.Blob, "the snapshot of "+name)
 		if err != nil {
 			return declared{}, err
 		}
 		value := map[string]string{}
-		if !n.Holds(held) || strictjson.DecodeTrusted(held, &value) != nil {
+		if !n.Holds(held) || name != auditlog.SnapshotSafety && strictjson.DecodeTrusted(held, &value) != nil {
 			return declared{}, failure(IntegrityFailure, "the snapshot of %s is not the one that the manifest names", name)
 		}
-		values[name] = value
-	}
-	governance := values[auditlog.SnapshotGovernance]
-	d := declared{ruleset: m.Snapshots[auditlog.SnapshotRuleset], mode: governance["mode"], profile: governance["profile"]}
-	if n, named := m.Snapshots[auditlog.SnapshotSafety]; named {
-		held, err := s.blob(n.Blob, "the snapshot of "+auditlog.SnapshotSafety)
-		if err != nil {
-			return declared{}, err
+		switch name {
+		case auditlog.SnapshotGovernance:
+			d.mode, d.profile = value["mode"], value["profile"]
+		case auditlog.SnapshotSafety:
+			d.texts = classify.NewLibrary(held)
 		}
-		if !n.Holds(held) {
-			return declared{}, failure(IntegrityFailure, "the snapshot of %s is not the one that the manifest names", auditlog.SnapshotSafety)
-		}
-		d.texts = classify.NewLibrary(held)
 	}
 	return d, nil
+}
+
+// grown checks the growing snapshots that a decision was made under: who was known, and what agents kept as stable facts. They are what
+// the decision names, and an event that the log's key signed by itself said so. A record of before names none, and neither does one of a
+// home where nothing of the kind was ever changed.
+func (s *Sources) grown(r *Record) error {
+	for _, g := range auditlog.GrowingSnapshots() {
+		want := r.Base.Grown(g.Name)
+		if want == "" || s.checked[g.Name+string(want)] {
+			continue
+		}
+		if s.Held != nil && s.Held(ledger.HoldManifest, string(want)) {
+			return halt(ledger.HoldManifest, string(want))
+		}
+		if err := s.readGrown(g, want); err != nil {
+			return broken(err, ledger.HoldManifest, string(want))
+		}
+		if s.checked == nil {
+			s.checked = map[string]bool{}
+		}
+		s.checked[g.Name+string(want)] = true
+	}
+	return nil
+}
+
+func (s *Sources) readGrown(g auditlog.Growing, want interlock.Digest) error {
+	what := "the snapshot of " + g.Name
+	text, err := s.blob(want, what)
+	if err != nil {
+		return err
+	}
+	if !auditlog.IsChain(text, g.Schema) {
+		return failure(IntegrityFailure, "%s is of no form that is known here", what)
+	}
+	return s.said(want, what)
+}
+
+// said refuses what no event declares.
+func (s *Sources) said(want interlock.Digest, what string) error {
+	if s.Declared == nil {
+		return nil
+	}
+	said, err := s.Declared(want)
+	if err != nil {
+		return &Failure{Code: IntegrityFailure, Detail: fmt.Sprintf("the events that declare snapshots can't be read: %v", err), unsure: true}
+	}
+	if !said {
+		return failure(IntegrityFailure, "no signed event declares %s", what)
+	}
+	return nil
 }

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"interlock"
+	"interlock/embedded"
 	"interlock/internal/auditlog"
+	"interlock/internal/config"
+	"interlock/internal/ledger"
 	"interlock/internal/replay"
 	"interlock/internal/strictjson"
 	"interlock/spec"
@@ -81,6 +84,19 @@ func TestSnapshotsFailClosed(t *testing.T) {
 		"no limits": {func(h *home, _ interlock.Digest, m auditlog.Manifest) {
 			h.blobs[m.Snapshots[auditlog.SnapshotLimits].Blob] = nil
 		}, replay.MissingSnapshot, "the snapshot of limits is not kept"},
+		"no privacy": {func(h *home, _ interlock.Digest, m auditlog.Manifest) {
+			h.blobs[m.Snapshots[auditlog.SnapshotPrivacy].Blob] = nil
+		}, replay.MissingSnapshot, "the snapshot of privacy is not kept"},
+		"a byte of the privacy": {func(h *home, _ interlock.Digest, m auditlog.Manifest) {
+			h.blobs[m.Snapshots[auditlog.SnapshotPrivacy].Blob] = []byte(`{"max_kept":"9"}`)
+		}, replay.IntegrityFailure, "the snapshot of privacy is not the one"},
+		"a foreign privacy": {func(h *home, d interlock.Digest, _ auditlog.Manifest) {
+			swapped(h, d, func(m *auditlog.Manifest) {
+				n := m.Snapshots[auditlog.SnapshotPrivacy]
+				n.Blob = m.Snapshots[auditlog.SnapshotLimits].Blob
+				m.Snapshots[auditlog.SnapshotPrivacy] = n
+			})
+		}, replay.IntegrityFailure, "the snapshot of privacy is not the one that the manifest names"},
 		"a byte of the limits": {func(h *home, _ interlock.Digest, m auditlog.Manifest) {
 			h.blobs[m.Snapshots[auditlog.SnapshotLimits].Blob] = []byte(`{"max_questions":"9"}`)
 		}, replay.IntegrityFailure, "the snapshot of limits is not the one"},
@@ -129,15 +145,98 @@ func TestSnapshotsFailClosed(t *testing.T) {
 	}
 }
 
-// swap makes a home's first decision name another manifest, in a record whose digests all fit.
-func swap(t *testing.T, h *home, was interlock.Digest, manifest []byte) {
+// known is a home in which somebody is known before anything is decided.
+func known(t *testing.T) *home {
+	t.Helper()
+	return decidedAfter(t, config.PrivacyKeep, func(b *embedded.Backend) {
+		if err := b.PutAgent(t.Context(), interlock.AgentRecord{ID: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}, shell("a", "ls"))
+}
+
+// A decision names who was known when it was made, and is not made again where that is missing, flipped, foreign or undeclared. Before
+// anything of the kind is recorded there is nothing to name.
+func TestGrowingSnapshotsFailClosed(t *testing.T) {
+	spec.Covers(t, "MACE-SNAP-1", "MACE-SNAP-3")
+	if h := decided(t, shell("a", "ls")); baseText(t, h).Registry != "" || baseText(t, h).Memory != "" || h.again(0) != nil {
+		t.Errorf("of nothing: %+v, %v", baseText(t, h), h.again(0))
+	}
+	for name, test := range map[string]struct {
+		damage func(h *home, registry interlock.Digest)
+		code   replay.Code
+		says   string
+	}{
+		"as it was": {func(*home, interlock.Digest) {}, "", ""},
+		"missing": {func(h *home, d interlock.Digest) { h.blobs[d] = nil }, replay.MissingSnapshot,
+			"the snapshot of registry is not kept"},
+		"flipped": {func(h *home, d interlock.Digest) { h.blobs[d] = []byte(`{"schema":"interlock.registry/v1"}`) },
+			replay.IntegrityFailure, "the snapshot of registry is not the one that the inputs name"},
+		"foreign": {func(h *home, d interlock.Digest) {
+			foreign := []byte(`{"schema":"interlock.memory/v1"}`)
+			h.blobs[auditlog.BlobDigest(foreign)] = foreign
+			swapBase(t, h, func(b *auditlog.Base) { b.Registry = auditlog.BlobDigest(foreign) })
+		}, replay.IntegrityFailure, "the snapshot of registry is of no form that is known here"},
+		"foreign memory": {func(h *home, d interlock.Digest) {
+			swapBase(t, h, func(b *auditlog.Base) { b.Memory = d })
+		}, replay.IntegrityFailure, "the snapshot of memory is of no form that is known here"},
+		"undeclared": {func(h *home, d interlock.Digest) {
+			h.sources.Declared = func(what interlock.Digest) (bool, error) { return what != d, nil }
+		}, replay.IntegrityFailure, "no signed event declares the snapshot of registry"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := known(t)
+			registry := baseText(t, h).Registry
+			if registry == "" {
+				t.Fatal("no registry is named")
+			}
+			fresh := replay.Sources{Blob: h.sources.Blob, Ruleset: h.sources.Ruleset, Redact: h.sources.Redact}
+			test.damage(h, registry)
+			fresh.Declared = h.sources.Declared
+			h.sources = fresh
+			err := h.again(0)
+			var f *replay.Failure
+			if test.code == "" && err == nil {
+				return
+			}
+			if !errors.As(err, &f) || f.Code != test.code || !strings.Contains(f.Detail, test.says) {
+				t.Errorf("%v, want %s: …%s…", err, test.code, test.says)
+			}
+			if f != nil && (f.On.Scope != ledger.HoldManifest || f.On.Key == "") {
+				t.Errorf("what is held for it: %+v", f.On)
+			}
+		})
+	}
+}
+
+// baseText is what the first decision of a home shares with others.
+func baseText(t *testing.T, h *home) auditlog.Base {
 	t.Helper()
 	r, err := h.sources.Read(h.entries[0])
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r.Base
+}
+
+// swap makes a home's first decision name another manifest, in a record whose digests all fit.
+func swap(t *testing.T, h *home, was interlock.Digest, manifest []byte) {
+	t.Helper()
 	h.blobs[auditlog.BlobDigest(manifest)] = manifest
-	r.Base.Manifest = auditlog.BlobDigest(manifest)
+	swapBase(t, h, func(b *auditlog.Base) { b.Manifest = auditlog.BlobDigest(manifest) })
+	if bytes.Contains(h.entries[0].Body, []byte(was)) {
+		t.Fatal("the event names the manifest itself")
+	}
+}
+
+// swapBase gives a home's first decision another base, in a record whose digests all fit.
+func swapBase(t *testing.T, h *home, change func(*auditlog.Base)) {
+	t.Helper()
+	r, err := h.sources.Read(h.entries[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&r.Base)
 	base, err := r.Base.Text()
 	if err != nil {
 		t.Fatal(err)
@@ -149,9 +248,6 @@ func swap(t *testing.T, h *home, was interlock.Digest, manifest []byte) {
 	}
 	old := []byte(r.Event.Snapshots["inputs"])
 	h.entries[0].Body = bytes.Replace(h.entries[0].Body, old, []byte(auditlog.InputsDigest(h.entries[0].Inputs)), 1)
-	if bytes.Contains(h.entries[0].Body, []byte(was)) {
-		t.Fatal("the event names the manifest itself")
-	}
 	if _, err := strictjson.Canonical(h.entries[0].Body); err != nil {
 		t.Fatal(err)
 	}

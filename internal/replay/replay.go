@@ -57,7 +57,7 @@ type Sources struct {
 	// likewise, where personal data was taken out as well; nil: such decisions can't be made again here
 	RedactPersonal func(string) (string, []string)
 
-	// whether an event that is signed by itself declares a manifest of snapshots; nil: nobody here can tell
+	// whether an event that is signed by itself declares a manifest of snapshots, or a growing one; nil: nobody here can tell
 	Declared func(interlock.Digest) (bool, error)
 
 	// whether a hold is on something; nil: nobody here can tell
@@ -65,6 +65,7 @@ type Sources struct {
 
 	bases     map[interlock.Digest]auditlog.Base // those that were read and are what their digests say
 	manifests map[interlock.Digest]declared      // likewise
+	checked   map[string]bool                    // growing snapshots, likewise, by name and digest
 }
 
 // A Record is one decision with everything it was made from.
@@ -83,9 +84,9 @@ type Record struct {
 // log proves that it names none, so that taking inputs away makes no event older.
 var ErrOlder = failure(MissingSnapshot, "the event names no inputs: it was recorded before they were")
 
-// ErrSealed says that what a decision was made from holds secrets and is kept sealed, and that nobody has ordered it opened.
-// It is not missing: opened, the decision can be made again.
-var ErrSealed = failure(MissingSnapshot, "what the decision was made from is sealed because it holds secrets; "+
+// ErrSealed says that what a decision was made from holds secrets or personal data and is kept sealed, and that nobody has ordered it
+// opened. It is not missing: opened, the decision can be made again.
+var ErrSealed = failure(MissingSnapshot, "what the decision was made from is sealed because it holds secrets or personal data; "+
 	"an admin or an auditor opens it with --sealed, by a signed order")
 
 // Holds reports whether an entry records a decision.
@@ -138,6 +139,9 @@ func (s *Sources) gather(r *Record, e interlock.Entry) error {
 		return err
 	}
 	if err := s.manifest(r); err != nil {
+		return err
+	}
+	if err := s.grown(r); err != nil {
 		return err
 	}
 	r.Snapshot, err = auditlog.Join(r.Base.Snapshot, r.Inputs.Moving, r.Event.Recorded, func(d interlock.Digest) (string, error) {

@@ -37,6 +37,12 @@ func decided(t *testing.T, proposals ...interlock.Proposal) *home {
 
 func decidedUnder(t *testing.T, privacy config.PrivacyLog, proposals ...interlock.Proposal) *home {
 	t.Helper()
+	return decidedAfter(t, privacy, func(*embedded.Backend) {}, proposals...)
+}
+
+// decidedAfter is decidedUnder after something else was done in the home.
+func decidedAfter(t *testing.T, privacy config.PrivacyLog, before func(*embedded.Backend), proposals ...interlock.Proposal) *home {
+	t.Helper()
 	h := &home{dir: t.TempDir() + "/home", blobs: map[interlock.Digest][]byte{}}
 	settings, err := config.Load(h.dir, "")
 	if err != nil {
@@ -48,6 +54,7 @@ func decidedUnder(t *testing.T, privacy config.PrivacyLog, proposals ...interloc
 		t.Fatal(err)
 	}
 	defer backend.Close()
+	before(backend)
 	for _, p := range proposals {
 		if a := backend.Propose(t.Context(), p); a.Event == "" {
 			t.Fatalf("nothing was recorded: %+v", a)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"interlock"
@@ -186,11 +187,17 @@ func (l *past) elsewhere(p *cli.Program, name string) error {
 func (l *past) readDeclared(p *cli.Program) error {
 	declared := map[interlock.Digest]bool{}
 	err := l.log.Walk(p.Ctx, func(e interlock.Entry) error {
-		if e.Type != interlock.EventRuleset && e.Type != interlock.EventMode {
+		grows := grown(e.Type)
+		if e.Type != interlock.EventRuleset && e.Type != interlock.EventMode && grows == nil {
 			return nil
 		}
-		if _, err := l.key.SignedEvent(e); err != nil {
+		event, err := l.key.SignedEvent(e)
+		if err != nil {
 			return nil // nobody who has the key declared anything
+		}
+		if grows != nil {
+			declared[interlock.Digest(event.Snapshots[grows.Name])] = true
+			return nil
 		}
 		after, err := auditlog.SettingsAfter(e)
 		if err == nil && after["manifest"] != "" {
@@ -281,9 +288,19 @@ func (l *past) bare(p *cli.Program, index int64, from time.Time) error {
 	return nil
 }
 
+// grown is the growing snapshot that events of a type change; nil: none.
+func grown(kind interlock.EventType) *auditlog.Growing {
+	for _, g := range auditlog.GrowingSnapshots() {
+		if slices.Contains(g.Events, kind) {
+			return &g
+		}
+	}
+	return nil
+}
+
 // registered follows the registry through the events that change it.
 func (l *past) registered(e *interlock.Entry) {
-	if e.Type != interlock.EventIdentity && e.Type != interlock.EventTrust {
+	if g := grown(e.Type); g == nil || g.Name != auditlog.SnapshotRegistry {
 		return
 	}
 	if event, err := auditlog.ParseEvent(e.Body); err == nil {

@@ -234,7 +234,7 @@ func (c *replayRun) print(p *cli.Program, r *replayResult) error {
 		fmt.Fprintf(p.Stdout, "%d older ones name nothing that they were made from\n", r.Older)
 	}
 	if r.Sealed > 0 {
-		fmt.Fprintf(p.Stdout, "%d more are sealed because they hold secrets, and were not made again; "+
+		fmt.Fprintf(p.Stdout, "%d more are sealed because they hold secrets or personal data, and were not made again; "+
 			"an admin or an auditor opens them: interlock replay run --sealed --key FILE --reason TEXT\n", r.Sealed)
 	}
 	if r.Archived > 0 {
@@ -384,11 +384,12 @@ func PrintTrial(p *cli.Program, r *replay.Report) error {
 	return table.Flush()
 }
 
-// An under is what some decisions were made under: the digest of the manifest of snapshots, and that of the registry. From and
-// Decisions say since which event, and how many.
+// An under is what some decisions were made under: the digest of the manifest of snapshots, that of the registry, and that of the stable
+// facts. From and Decisions say since which event, and how many.
 type under struct {
 	Manifest  interlock.Digest `json:"manifest,omitempty"`
 	Registry  string           `json:"registry,omitempty"`
+	Memory    interlock.Digest `json:"memory,omitempty"`
 	From      int64            `json:"from"`
 	Decisions int              `json:"decisions"`
 }
@@ -398,8 +399,11 @@ const maxUnders = 100
 
 // under counts a decision under what it was made under.
 func (r *replayResult) under(record *replay.Record, registry string) {
-	is := under{Manifest: record.Base.Manifest, Registry: registry, From: record.Index, Decisions: 1}
-	at := slices.IndexFunc(r.Under, func(u under) bool { return u.Manifest == is.Manifest && u.Registry == is.Registry })
+	is := under{Manifest: record.Base.Manifest, Registry: registry, Memory: record.Base.Memory, From: record.Index,
+		Decisions: 1}
+	at := slices.IndexFunc(r.Under, func(u under) bool {
+		return u.Manifest == is.Manifest && u.Registry == is.Registry && u.Memory == is.Memory
+	})
 	switch {
 	case at >= 0:
 		r.Under[at].Decisions++
@@ -411,7 +415,11 @@ func (r *replayResult) under(record *replay.Record, registry string) {
 // printUnder prints what the decisions of a run were made under.
 func (r *replayResult) printUnder(w io.Writer) {
 	for _, u := range r.Under {
-		fmt.Fprintf(w, "%d of them from event %d on under the snapshots %s and the registry %s\n", u.Decisions, u.From,
-			cli.Printable(cli.OrDash(string(u.Manifest))), cli.Printable(cli.OrDash(u.Registry)))
+		memory := ""
+		if u.Memory != "" {
+			memory = ", and the memory " + cli.Printable(string(u.Memory))
+		}
+		fmt.Fprintf(w, "%d of them from event %d on under the snapshots %s and the registry %s%s\n", u.Decisions, u.From,
+			cli.Printable(cli.OrDash(string(u.Manifest))), cli.Printable(cli.OrDash(u.Registry)), memory)
 	}
 }

@@ -70,6 +70,7 @@ func stepAside(ctx context.Context, race int) bool {
 const (
 	SettingManifest = "manifest"
 	SettingRegistry = auditlog.SnapshotRegistry
+	SettingMemory   = auditlog.SnapshotMemory
 )
 
 // ErrUnchanged ends a commit that has nothing to say.

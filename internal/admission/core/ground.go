@@ -54,6 +54,9 @@ func (a *Core) GroundOf(ctx context.Context, load LoadRows, r interlock.Requeste
 		Under(ledger.Challenge, ledger.Of(r.Agent))), more...)
 	g.Reads = append(append(append(g.Reads, a.Holdable()...), a.overRefs(r)...), a.RunRefs(r)...)
 	g.Reads = append(g.Reads, a.contextRefs(r.Agent, r.Run)...)
+	if a.Config.Record.Governance != nil { // which snapshots of who is known and of what is kept it is decided under
+		g.Reads = append(g.Reads, Key(ledger.Setting, SettingRegistry), Key(ledger.Setting, SettingMemory))
+	}
 	if err := a.Extend(ctx, load, &g, &operators, g.Reads); err != nil {
 		return g, err
 	}

@@ -238,14 +238,14 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 		}
 	case quorum.ActDeletePerson:
 		if subject, is := strings.CutPrefix(r.Action.Target, privacy.TargetPerson); is && subject != "" {
-			refs = append(refs, PersonRefs(subject)...)
+			refs = append(refs, append(PersonRefs(subject), memoryRefs()...)...)
 		}
 	case quorum.ActKeepPersonal:
 		if id, is := strings.CutPrefix(r.Action.Target, privacy.TargetConsent); is && id != "" {
 			refs = append(refs, Key(ledger.Consent, id))
 		}
 	case quorum.ActStable, quorum.ActPromotion, quorum.ActStableDelete:
-		refs = append(refs, factRefs(r.Action.Target)...)
+		refs = append(append(refs, factRefs(r.Action.Target)...), memoryRefs()...)
 		var shown memory.Shown
 		if strictjson.Decode([]byte(r.Action.Params), &shown) == nil { // what an agent asked for otherwise waits for nothing
 			refs = append(refs, ConsentRefs(shown.About...)...)
@@ -277,6 +277,11 @@ func factRefs(target string) []ledger.Ref {
 	holder, key, _ := memory.ParseTarget(target)
 	return []ledger.Ref{Key(ledger.Memory, memory.Place(memory.Waiting, holder, key)),
 		Key(ledger.Memory, memory.Place(memory.Semantic, holder, key)), Under(ledger.Hold, ledger.MemoryHolds)}
+}
+
+// memoryRefs are what a new snapshot of the memory is made from, beside the facts themselves.
+func memoryRefs() []ledger.Ref {
+	return []ledger.Ref{Key(ledger.Setting, SettingMemory), Under(ledger.Hold, ledger.MemoryHolds)}
 }
 
 // HaltName is the hold that an action makes or ends.

@@ -54,12 +54,16 @@ func (a *Governance) putStable(ctx context.Context, c *core.PendingOrder, r *int
 	f.Store, f.Holder, f.Key = memory.Semantic, holder, key
 	v.At, v.Until = c.Now.Truncate(time.Microsecond), time.Time{}
 	c.Change.Writes = append(c.Change.Writes, append(ledger.Rows(f.With(v)), ledger.Ended(ledger.Memory, waits.Place()))...)
-	return a.told(&c.Change, interlock.EventSemPut, inRequest(*r, c.Operator), "operator", auditlog.FactStable, memory.Semantic, holder, key, v)
+	if err := a.told(&c.Change, interlock.EventSemPut, inRequest(*r, c.Operator), "operator", auditlog.FactStable, memory.Semantic, holder,
+		key, v); err != nil {
+		return err
+	}
+	return a.remembered(ctx, c)
 }
 
 // deleteStable deletes a stable fact, or takes back all that derives from a source and was written until now: what was written under
 // those keys before it is answered again.
-func (a *Governance) deleteStable(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
+func (a *Governance) deleteStable(ctx context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	in := inRequest(*r, c.Operator)
 	if source, is := strings.CutPrefix(r.Action.Target, string(ledger.HoldMemory)+":"); is {
 		if !memory.ValidSource(source) {
@@ -68,7 +72,11 @@ func (a *Governance) deleteStable(_ context.Context, c *core.PendingOrder, r *in
 		h := ledger.HoldBody{Scope: ledger.HoldCut, Key: source, Cause: interlock.EventSemDelete, Why: r.Justification,
 			Since: c.Now.Truncate(time.Microsecond), Order: r.ID}
 		c.Change.Writes = append(c.Change.Writes, h.Row())
-		return a.told(&c.Change, interlock.EventSemDelete, in, "operator", auditlog.FactCut, "", "", source, memory.Version{Request: r.ID})
+		if err := a.told(&c.Change, interlock.EventSemDelete, in, "operator", auditlog.FactCut, "", "", source,
+			memory.Version{Request: r.ID}); err != nil {
+			return err
+		}
+		return a.remembered(ctx, c)
 	}
 	holder, key, ok := memory.ParseTarget(r.Action.Target)
 	if !ok {
@@ -81,7 +89,10 @@ func (a *Governance) deleteStable(_ context.Context, c *core.PendingOrder, r *in
 	v := f.Newest()
 	v.Request = r.ID
 	c.Change.Writes = append(c.Change.Writes, ledger.Ended(ledger.Memory, f.Place()))
-	return a.told(&c.Change, interlock.EventSemDelete, in, "operator", auditlog.FactDeleted, memory.Semantic, holder, key, v)
+	if err := a.told(&c.Change, interlock.EventSemDelete, in, "operator", auditlog.FactDeleted, memory.Semantic, holder, key, v); err != nil {
+		return err
+	}
+	return a.remembered(ctx, c)
 }
 
 func unstable(outcome, why string) error {

@@ -198,6 +198,11 @@ const (
 // FactsOf lists every fact that is kept, by its name, with what an agent that asks for it would be answered, and the sem_snapshot_hash
 // over the stable ones that are answered.
 func FactsOf(ctx context.Context, from Facts, now time.Time) (list []Kept, hash string, err error) {
+	return factsAfter(ctx, from, now, nil)
+}
+
+// factsAfter is FactsOf as it will be once a change has written its rows.
+func factsAfter(ctx context.Context, from Facts, now time.Time, writes []ledger.Row) (list []Kept, hash string, err error) {
 	rows, _, err := from.Load(ctx, core.Under(ledger.Hold, ledger.MemoryHolds))
 	if err != nil {
 		return nil, "", err
@@ -208,9 +213,15 @@ func FactsOf(ctx context.Context, from Facts, now time.Time) (list []Kept, hash 
 			return nil, "", err
 		}
 	}
-	cuts := standing.Cuts()
+	cuts, written := standing.Cuts(), map[string]bool{}
+	for _, row := range writes {
+		if h, is := row.Value.(ledger.HoldBody); is && h.Scope == ledger.HoldCut {
+			cuts = append(cuts, memory.Cut{Source: h.Key, Before: h.Since})
+		}
+		written[row.Key] = written[row.Key] || row.Kind == ledger.Memory
+	}
 	var stable []memory.Stable
-	err = core.Walk(ctx, from, ledger.Memory, func(f memory.Fact) bool {
+	visit := func(f memory.Fact) {
 		k := Kept{Fact: f, Target: memory.Target(f.Holder, f.Key), State: factAnswered}
 		v, there := f.At(now, func(v memory.Version) bool { return memory.Hidden(v, cuts) })
 		switch {
@@ -225,10 +236,19 @@ func FactsOf(ctx context.Context, from Facts, now time.Time) (list []Kept, hash 
 		}
 		k.Shows = v
 		list = append(list, k)
+	}
+	if err = core.Walk(ctx, from, ledger.Memory, func(f memory.Fact) bool {
+		if !written[f.Place()] {
+			visit(f)
+		}
 		return true
-	})
-	if err != nil {
+	}); err != nil {
 		return nil, "", err
+	}
+	for _, row := range writes {
+		if f, is := row.Value.(memory.Fact); is {
+			visit(f)
+		}
 	}
 	slices.SortFunc(list, func(x, y Kept) int {
 		return cmp.Or(strings.Compare(x.Target, y.Target), strings.Compare(y.Store, x.Store))

@@ -100,7 +100,7 @@ func (a *Governance) openPerson(_ context.Context, c *core.PendingOrder) error {
 
 // deletePerson destroys a person's key and removes what was sealed under it and every fact about them, as the council has decided. The log
 // stays as it is: it never held anything of it.
-func (a *Governance) deletePerson(_ context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
+func (a *Governance) deletePerson(ctx context.Context, c *core.PendingOrder, r *interlock.ActionRequest) error {
 	subject, is := strings.CutPrefix(r.Action.Target, privacy.TargetPerson)
 	p, known := c.Standing.Person(subject)
 	switch {
@@ -125,6 +125,9 @@ func (a *Governance) deletePerson(_ context.Context, c *core.PendingOrder, r *in
 		c.Change.Writes = append(c.Change.Writes, ledger.Ended(ledger.Personal, kept.ID))
 	}
 	facts, err := a.deleteFacts(c, r, subject)
+	if err == nil {
+		err = a.remembered(ctx, c)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package governance
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strconv"
@@ -12,7 +13,9 @@ import (
 	"interlock/internal/ledger"
 	"interlock/internal/meter"
 	"interlock/internal/origin"
+	"interlock/internal/personal"
 	"interlock/internal/phase"
+	"interlock/internal/privacy"
 	"interlock/internal/quorum"
 	"interlock/internal/strictjson"
 )
@@ -68,6 +71,23 @@ func (a *Governance) limitsText() ([]byte, error) {
 	})
 }
 
+// privacyText is what personal data is, and how it is kept: canonical JSON.
+func (a *Governance) privacyText() ([]byte, error) {
+	values := map[string]string{
+		"schema":         auditlog.PrivacySchema,
+		"log_redacted":   strconv.FormatBool(a.Config.Record.Personal),
+		"max_run":        time.Duration(privacy.MaxRun).String(),
+		"max_persistent": time.Duration(privacy.MaxPersistent).String(),
+		"max_consents":   strconv.Itoa(privacy.MaxConsents),
+		"max_kept":       strconv.Itoa(privacy.MaxKept),
+		"max_text":       strconv.Itoa(privacy.MaxText),
+	}
+	for kind, tier := range personal.Kinds() { // order-independent: fills a map
+		values["tier."+kind] = string(tier)
+	}
+	return strictjson.Marshal(values)
+}
+
 // declare adds to a change, and to the settings that are to stand, the snapshots that this process decides under: each as a blob,
 // and their list. It is named by the event that is written anyway, so that a change of rules stays one event.
 func (a *Governance) declare(change *ledger.Change, f *core.ActiveRules, have, ruleset, mode map[string]string) error {
@@ -82,23 +102,30 @@ func (a *Governance) declare(change *ledger.Change, f *core.ActiveRules, have, r
 	if err != nil {
 		return fmt.Errorf("encoding the snapshot of limits: %w", err)
 	}
+	private, err := a.privacyText()
+	if err != nil {
+		return fmt.Errorf("encoding the snapshot of privacy: %w", err)
+	}
 	m := auditlog.Manifest{Schema: auditlog.ManifestSchema, Snapshots: map[string]auditlog.SnapshotName{
 		auditlog.SnapshotRuleset:    auditlog.NameRuleset(f.Rules.Digest(), interlock.Digest(ruleset["ruleset_text"])),
 		auditlog.SnapshotGovernance: auditlog.NameSnapshot(auditlog.GovernanceSchema, governance),
 		auditlog.SnapshotLimits:     auditlog.NameSnapshot(auditlog.LimitsSchema, limits),
+		auditlog.SnapshotPrivacy:    auditlog.NameSnapshot(auditlog.PrivacySchema, private),
 	}}
 	texts := f.Texts.Snapshot()
 	if texts != nil {
 		m.Snapshots[auditlog.SnapshotSafety] = auditlog.NameSnapshot(auditlog.SafetySchema, texts)
-		mode[auditlog.SnapshotSafety] = string(m.Snapshots[auditlog.SnapshotSafety].Blob)
 	}
 	text, err := m.Text()
 	if err != nil {
 		return fmt.Errorf("encoding the manifest: %w", err)
 	}
 	f.Manifest = auditlog.BlobDigest(text)
-	mode[auditlog.SnapshotGovernance] = string(m.Snapshots[auditlog.SnapshotGovernance].Blob)
-	mode[auditlog.SnapshotLimits] = string(m.Snapshots[auditlog.SnapshotLimits].Blob)
+	for _, name := range auditlog.Declared() {
+		if n, named := m.Snapshots[name]; named {
+			mode[name] = string(n.Blob)
+		}
+	}
 	if have[core.SettingManifest] == string(f.Manifest) {
 		return nil
 	}
@@ -107,7 +134,7 @@ func (a *Governance) declare(change *ledger.Change, f *core.ActiveRules, have, r
 		in = ruleset
 	}
 	in[core.SettingManifest] = string(f.Manifest)
-	for _, t := range [][]byte{governance, limits, texts, text} {
+	for _, t := range [][]byte{governance, limits, private, texts, text} {
 		if t != nil {
 			change.Blobs = append(change.Blobs, ledger.Blob{Digest: auditlog.BlobDigest(t), Text: t})
 		}
@@ -117,17 +144,47 @@ func (a *Governance) declare(change *ledger.Change, f *core.ActiveRules, have, r
 
 // registered adds to a change of who is known what the registry is after it. standing is what the change was computed from.
 func (a *Governance) registered(change *ledger.Change, standing ledger.Standing, draft *ledger.Draft) error {
+	return a.grown(change, standing, draft, auditlog.SnapshotRegistry,
+		auditlog.Chain{Schema: auditlog.RegistrySchema, Change: draft.Payload})
+}
+
+// remembered adds to a change of stable facts what the memory is after it, which the last event about a fact names.
+func (a *Governance) remembered(ctx context.Context, c *core.PendingOrder) error {
 	if a.Config.Record.Governance == nil {
 		return nil
 	}
-	text, err := auditlog.Registry{Schema: auditlog.RegistrySchema,
-		Before: interlock.Digest(standing.Settings[core.SettingRegistry]), Change: draft.Payload}.Text()
+	var last *ledger.Draft
+	var changes []any
+	for n := range c.Change.Events {
+		if e := &c.Change.Events[n]; e.Type == interlock.EventSemPut || e.Type == interlock.EventSemDelete {
+			last, changes = e, append(changes, e.Payload)
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	_, hash, err := factsAfter(ctx, a.Config.Store, c.Now, c.Change.Writes)
 	if err != nil {
-		return fmt.Errorf("encoding the snapshot of the registry: %w", err)
+		return fmt.Errorf("reading the facts: %w", err)
+	}
+	return a.grown(&c.Change, c.Standing, last, auditlog.SnapshotMemory,
+		auditlog.Chain{Schema: auditlog.MemorySchema, Change: changes, Facts: hash})
+}
+
+// grown adds to a change what a growing snapshot is after it: nothing is to compute where nothing of it changes.
+func (a *Governance) grown(change *ledger.Change, standing ledger.Standing, draft *ledger.Draft, name string,
+	to auditlog.Chain) error {
+	if a.Config.Record.Governance == nil {
+		return nil
+	}
+	to.Before = interlock.Digest(standing.Settings[name])
+	text, err := to.Text()
+	if err != nil {
+		return fmt.Errorf("encoding the snapshot of %s: %w", name, err)
 	}
 	digest := auditlog.BlobDigest(text)
-	draft.Snapshots[auditlog.SnapshotRegistry] = string(digest)
+	draft.Snapshots[name] = string(digest)
 	change.Blobs = append(change.Blobs, ledger.Blob{Digest: digest, Text: text})
-	change.Writes = append(change.Writes, ledger.Settings(map[string]string{core.SettingRegistry: string(digest)})...)
+	change.Writes = append(change.Writes, ledger.Settings(map[string]string{name: string(digest)})...)
 	return nil
 }

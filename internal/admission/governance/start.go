@@ -60,8 +60,8 @@ func (a *Governance) DeclareForce(ctx context.Context, f *core.ActiveRules) erro
 
 // startSettings names all that Start looks at or writes. What it would write without having read it is refused, see setting.
 func startSettings() (refs []ledger.Ref) {
-	for _, name := range []string{"ruleset", "ruleset_text", "mode", "profile", core.SettingManifest, auditlog.SnapshotGovernance,
-		auditlog.SnapshotLimits, auditlog.SnapshotSafety, settingOrdered, settingRefused} {
+	for _, name := range append(auditlog.Declared(), "ruleset", "ruleset_text", "mode", "profile", core.SettingManifest, settingOrdered,
+		settingRefused) {
 		refs = append(refs, core.Key(ledger.Setting, name))
 	}
 	return refs
