@@ -24,14 +24,19 @@ type CICommand struct {
 	Looser  bool   `name:"no-looser" help:"Fail as well where something would be allowed, or only asked about, that was not."`
 	Anew    bool   `name:"reanalyse" help:"Analyse the recorded actions anew, so that what this program knows of commands counts as well; slower."`
 	audit.ArchiveFlags
+
+	Agents    string `help:"Also hold these agents against the rules: a directory of *.json, each the registration of a module." type:"path" placeholder:"DIR"`
+	Snapshots string `help:"The snapshots that the change carries. Default: snapshots.json in --rules." type:"path" placeholder:"FILE"`
+	Write     bool   `name:"write-snapshots" help:"Write that file, for the change to carry, and check nothing against it."`
 }
 
 // Help is what `interlock ci --help` adds.
 func (CICommand) Help() string {
-	return "Checks a change of rules: their own tests, lint, who may order and answer what, and what they would " +
-		"have decided about a log. Prints a summary in Markdown.\n" +
+	return "Checks a change of rules or agents: the rules' own tests, lint, the classifier's texts, what the policies of agents forbid, " +
+		"who may order and answer what, the snapshots that the change carries, and what the rules would have decided about a log. " +
+		"Prints a summary in Markdown.\n" +
 		"The log must verify, together with the archives that are named; an exported one, or an archive, needs no home. " +
-		"Exits 1 where a test or a case of governance fails, lint finds something, or something would be " +
+		"Exits 1 where a test or a case fails, lint finds something, the snapshots are others or are missing, or something would be " +
 		"denied or asked about that was not."
 }
 
@@ -45,6 +50,16 @@ func (c *CICommand) Run(p *cli.Program) error {
 	cases, failed := ruletest.Run(evaluator.Rules, evaluator.Analyser)
 	found := ruletest.Lint(evaluator.Rules, evaluator.Analyser)
 	governance, ungoverned, err := govern(evaluator.Rules)
+	if err != nil {
+		return err
+	}
+	texts, misread := ruletest.Classify(evaluator.Texts)
+	agents, err := readRegistrations(c.Agents)
+	if err != nil {
+		return err
+	}
+	held, unfit := agents.held(evaluator)
+	snapshots, strayed, err := c.snapshots(p, evaluator, agents)
 	if err != nil {
 		return err
 	}
@@ -62,14 +77,19 @@ func (c *CICommand) Run(p *cli.Program) error {
 		return err
 	}
 	stricter, looser := stricterLooser(report.Changes)
-	passes := len(failed)+len(found)+len(ungoverned) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
+	passes := len(failed)+len(found)+len(ungoverned)+len(misread)+len(unfit)+len(strayed) == 0 && (c.Allow || stricter == 0) && (!c.Looser || looser == 0) &&
 		(report.Decisions > 0 || len(report.Skipped)+report.Archived+report.Sealed == 0) // a log from which nothing can be tried proves nothing
 	s := summary{w: p.Stdout}
 	s.verdict(passes)
 	s.line("\nRuleset `%s`\n\n| check | result |\n|---|---|", report.Ruleset)
 	s.line("| the rules' own tests | %d run, %d failed |", cases, len(failed))
 	s.line("| lint | %d findings |", len(found))
+	s.line("| classifier: texts that it blocks and passes | %d cases, %d failed |", texts, len(misread))
+	if c.Agents != "" {
+		s.line("| agents: what their policies forbid and allow | %d of them, %d cases, %d failed |", len(agents), held, len(unfit))
+	}
 	s.line("| governance: who may order and answer what | %d cases, %d failed |", governance, len(ungoverned))
+	s.line("| snapshots | %s |", snapshots)
 	s.line("| the past: %d decisions since %s | newly denied %d, newly asked %d, newly allowed %d |", report.Decisions, c.Since,
 		report.Newly["deny"]+report.Newly["halt"], report.Newly["ask"], report.Newly["allow"])
 	if skipped := audit.NotTried(&report); skipped != "" {
@@ -81,7 +101,10 @@ func (c *CICommand) Run(p *cli.Program) error {
 	s.line("| questions a day | %.1f then, %.1f under these rules |", report.Questions[0], report.Questions[1])
 	s.problems("Failed tests", failed)
 	s.problems("Lint", found)
+	s.problems("Classifier", misread)
+	s.problems("Agents", unfit)
 	s.problems("Governance", ungoverned)
+	s.problems("Snapshots", strayed)
 	s.changes(report.Changes)
 	if s.err != nil || passes {
 		return s.err

@@ -30,16 +30,6 @@ func registers(a interlock.GovernedAction) bool {
 	return false
 }
 
-// measures are what budgets of modules count: what limits do, and tokens, which are reported.
-func measures() []string {
-	var list []string
-	for _, m := range []ruleset.Measure{ruleset.MeasureActions, ruleset.MeasureRecords, ruleset.MeasureBytes, ruleset.MeasureRecipients,
-		ruleset.MeasureCalls, ruleset.MeasureTokens} {
-		list = append(list, string(m))
-	}
-	return list
-}
-
 // enrolled is an agent as a request would have it registered, or why it can't be. by is who asks.
 func enrolled(standing *ledger.Standing, act interlock.GovernedAction, by string, at time.Time) (interlock.AgentRecord, error) {
 	name, _ := strings.CutPrefix(act.Target, string(ledger.HoldAgent)+":")
@@ -69,7 +59,7 @@ func enrolled(standing *ledger.Standing, act interlock.GovernedAction, by string
 			return agent, err
 		}
 	}
-	if err := m.Check(measures()); err != nil {
+	if err := m.Check(ruleset.ModuleMeasures()); err != nil {
 		return agent, err
 	}
 	for _, w := range was.Widens(&m) {
