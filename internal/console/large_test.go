@@ -107,7 +107,8 @@ func TestPagesReadLittle(t *testing.T) {
 	b.counted("/") // the log is counted once, by whichever page is first
 	for path, most := range map[string]int64{"/": 200, "/feed": 200, "/audit": 200, "/agents": 1000, "/rules": 2000,
 		"/feed?q=nothing-like-that": 4600, "/audit?q=nothing-like-that": 4600,
-		"/trust": 4600, "/system": 0, "/system/phases": 0, "/system/limits": 0, "/system/plans": 0, "/system/rollbacks": 0, "/grants": 0,
+		"/trust": 4600, "/system": 0, "/system/phases": 0, "/system/limits": 0, "/system/privacy": 200,
+		"/system/memory": 0, "/system/plans": 0, "/system/rollbacks": 0, "/grants": 0,
 		"/agents/timeline?on=agent:builder": 200, "/agents/timeline?on=agent:nobody": 4600} {
 		log.read.Store(0)
 		page := b.get(path)

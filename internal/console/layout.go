@@ -83,7 +83,8 @@ type subpage struct{ Name, Path, Needs string }
 
 func systemPages() []subpage {
 	return []subpage{{"System", "/system", ""}, {"Phases", "/system/phases", ""}, {"Limits", "/system/limits", ""},
-		{"Judges", "/system/judges", ""}, {"Plans", "/system/plans", ""},
+		{"Judges", "/system/judges", ""}, {"Privacy", "/system/privacy", "read"}, {"Memory", "/system/memory", "read"},
+		{"Plans", "/system/plans", ""},
 		{"Rollbacks", "/system/rollbacks", ""}, {"Orders", "/system/orders", "order"}, {"Seeded errors", "/system/probes", "audit"}}
 }
 

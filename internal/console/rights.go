@@ -80,6 +80,8 @@ func (c *Console) views() []view {
 		{"GET /system/phases", seeing, c.phasesPage},
 		{"GET /system/limits", seeing, c.limitsPage},
 		{"GET /system/judges", seeing, c.judgesPage},
+		{"GET /system/privacy", reading, c.privacyPage},
+		{"GET /system/memory", reading, c.memoryPage},
 		{"GET /system/plans", seeing, c.plansPage},
 		{"GET /system/plans/{id}", seeing, c.planPage},
 		{"GET /system/rollbacks", seeing, c.rollbacksPage},

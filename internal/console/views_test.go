@@ -339,6 +339,7 @@ func (h *house) routes(answer interlock.Answer) []struct{ method, path, needs st
 		{"GET", "/audit", "audit"}, {"GET", "/events/" + answer.Event, "audit"}, {"GET", "/audit/export?format=jsonl", "audit"},
 		{"POST", "/audit/verify", "audit"}, {"GET", "/rollback/plan?agent=codex&since=2020-01-01T00:00:00Z", "audit"},
 		{"GET", "/system/phases", "see"}, {"GET", "/system/limits", "see"}, {"GET", "/system/plans", "see"}, {"GET", "/system/rollbacks", "see"},
+		{"GET", "/system/privacy", "read"}, {"GET", "/system/memory", "read"}, {"GET", "/system/memory?q=nothing&store=semantic", "read"},
 		{"GET", "/system/plans/none", "see"}, {"GET", "/system/rollbacks/none", "see"}, {"GET", "/agents/timeline?on=agent:codex", "see"},
 		{"GET", "/system/rollbacks/new?agent=codex&since=2020-01-01T00:00:00Z", "audit"}, {"GET", "/system/probes", "audit"},
 		{"POST", "/system/probes", "audit"}, {"GET", "/grants/range", "answer"}, {"POST", "/grants/range?none", "answer"},
@@ -353,9 +354,9 @@ func TestRoutesByRole(t *testing.T) {
 	h := open(t)
 	answer := h.act("codex", "r1", shell("rm -rf /"))
 	h.serve("Reads.")
-	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see order", quorum.RoleAuditor: "see audit",
-		quorum.RoleOperator: "see answer order",
-		quorum.RoleAdmin:    "see answer audit govern order", quorum.RoleSuperadmin: "see answer audit govern order"}
+	rights := map[string]string{quorum.RoleViewer: "see", quorum.RoleCouncil: "see read order",
+		quorum.RoleAuditor: "see read audit", quorum.RoleOperator: "see read answer order",
+		quorum.RoleAdmin: "see read answer audit govern order", quorum.RoleSuperadmin: "see read answer audit govern order"}
 	for _, role := range quorum.Roles() {
 		b := h.in("the-"+role, role)
 		token := b.form(b.get("/sessions"), "/logout").Get("csrf")

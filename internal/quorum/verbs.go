@@ -355,7 +355,7 @@ var verbs = []Verb{
 		Command: Command{Name: "privacy revoke", Help: "Put on record that a person consents no more.", Argument: "consent",
 			About:  "The consent's id, as interlock privacy list shows it.",
 			Detail: "A signed order, recorded as PII_CONSENT_REVOKE. What is kept already stays sealed until it is deleted."},
-		Form: Form{Title: "Revoke a consent", After: "/system",
+		Form: Form{Title: "Revoke a consent", After: "/system/privacy",
 			Effect: "Nothing more is kept on it. What is kept already stays sealed until it is deleted."}},
 	{Name: interlock.VerbDataRequest, Loosens: true, Reason: true, Role: roleForces, Own: true,
 		Needs:   "this order needs an operator with the admin role, or one of the council: personal data is for nobody else",

@@ -85,7 +85,8 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 		pages := []string{"/", "/?range=month", "/feed", "/feed?q=nothing", "/pending", "/agents", "/challenges", "/trust", "/grants",
 			"/tools", "/tools/show?subject=notes", "/rules", "/rules?q=there+is+none", "/rules/fs.delete-root", "/rules/git.force-push", "/rules/try",
 			"/rules/past?days=7", "/agents?standing=revoked", "/trust?agent=builder", "/audit", "/audit?q=there+is+none", "/system", "/sessions",
-			"/system/phases", "/system/limits", "/system/judges", "/system/plans", "/system/rollbacks", "/system/probes", "/grants/range",
+			"/system/phases", "/system/limits", "/system/judges", "/system/privacy", "/system/memory",
+			"/system/memory?q=there+is+none", "/system/plans", "/system/rollbacks", "/system/probes", "/grants/range",
 			"/system/rollbacks/new?agent=builder&since=2026-01-01", "/agents/timeline?on=agent:builder", "/agents/timeline?on=system",
 			"/nowhere"}
 		seen := map[string]bool{}

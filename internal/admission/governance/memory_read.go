@@ -222,19 +222,10 @@ func factsAfter(ctx context.Context, from Facts, now time.Time, writes []ledger.
 	}
 	var stable []memory.Stable
 	visit := func(f memory.Fact) {
-		k := Kept{Fact: f, Target: memory.Target(f.Holder, f.Key), State: factAnswered}
-		v, there := f.At(now, func(v memory.Version) bool { return memory.Hidden(v, cuts) })
-		switch {
-		case f.Store == memory.Waiting:
-			k.State, v = factWaits, f.Newest()
-		case !there && v.ID != "":
-			k.State = factOver
-		case !there:
-			k.State, v = hiddenBy(f.Newest(), cuts), f.Newest()
-		case f.Store == memory.Semantic:
-			stable = append(stable, memory.Stable{Key: k.Target, Value: v.Canonical(), At: v.At})
+		k := KeptOf(f, cuts, now)
+		if k.State == factAnswered && f.Store == memory.Semantic {
+			stable = append(stable, memory.Stable{Key: k.Target, Value: k.Shows.Canonical(), At: k.Shows.At})
 		}
-		k.Shows = v
 		list = append(list, k)
 	}
 	if err = core.Walk(ctx, from, ledger.Memory, func(f memory.Fact) bool {
@@ -255,6 +246,27 @@ func factsAfter(ctx context.Context, from Facts, now time.Time, writes []ledger.
 	})
 	hash, err = memory.Hash(stable)
 	return list, hash, err
+}
+
+// KeptOf is a fact as people see it, with the sources of which nothing is answered.
+func KeptOf(f memory.Fact, cuts []memory.Cut, now time.Time) Kept {
+	k := Kept{Fact: f, Target: memory.Target(f.Holder, f.Key), State: factAnswered}
+	v, there := f.At(now, func(v memory.Version) bool { return memory.Hidden(v, cuts) })
+	switch {
+	case f.Store == memory.Waiting:
+		k.State, v = factWaits, f.Newest()
+	case !there && v.ID != "":
+		k.State = factOver
+	case !there:
+		k.State, v = hiddenBy(f.Newest(), cuts), f.Newest()
+	}
+	k.Shows = v
+	return k
+}
+
+// FactStates are what becomes of facts, for whoever looks for some.
+func FactStates() []string {
+	return []string{factAnswered, factQuarantined, factTaken, factWaits, factOver}
 }
 
 // hiddenBy says how a version is hidden: for good, or for as long as its source is quarantined.
