@@ -36,7 +36,7 @@ func (h *house) refuse(edit ...func(*admission.Case)) {
 // TestTheThirdRefusal: at tier 1 the third refusal within ten minutes opens the breaker of the agent, in the commit of that refusal, so
 // that its next action is refused, whatever it is and in whichever process. At tier 0 nothing is counted.
 func TestTheThirdRefusal(t *testing.T) {
-	spec.Covers(t, "EC-T2.4", "ASA-16.5-2", "ASA-16.5-3")
+	spec.Covers(t, "EC-2.4", "EC-T2.4", "ASA-16.5-2", "ASA-16.5-3")
 	for tier := range 4 {
 		h := newHouse(t, atTier(t, tier))
 		other := again(t, h, sameRules(h))

@@ -52,7 +52,7 @@ func (h *house) goes(action interlock.Action, agent, run, rule string) interlock
 // TestIrreversibleStepIsNamedFirst: in a plan of five the third step, which can't be undone, is named before anything runs, and nothing
 // runs until a person has acknowledged it. Then the steps go in their order, each decided by itself.
 func TestIrreversibleStepIsNamedFirst(t *testing.T) {
-	spec.Covers(t, "EC-2.11", "EC-T2.12")
+	spec.Covers(t, "EC-T2.12")
 	h := newHouse(t)
 	run := h.run("builder", interlock.RunRequest{Task: "release"})
 	steps := []interlock.PlannedStep{shellStep("mkdir -p build"), shellStep("touch build/a"),
@@ -103,6 +103,31 @@ func TestIrreversibleStepIsNamedFirst(t *testing.T) {
 	h.answers("touch build/b", "builder", run.ID, "")
 	h.answers("touch build/c", "builder", run.ID, "")
 	h.entries()
+}
+
+// TestTheFirstOfSeveralIsNamed: of two steps that can't be undone the first is named, and each lacks a compensating action of its own; a plan
+// whose last step alone can't be undone names that.
+func TestTheFirstOfSeveralIsNamed(t *testing.T) {
+	spec.Covers(t, "EC-2.11")
+	h := newHouse(t)
+	back := "git push --force origin old:main"
+	for n, tc := range []struct {
+		steps         []interlock.PlannedStep
+		first         int
+		uncompensated []int
+	}{
+		{[]interlock.PlannedStep{shellStep("touch a"), shellStep("git push --force origin main", back), shellStep("touch b"),
+			shellStep("git push --force origin next", back)}, 2, nil},
+		{[]interlock.PlannedStep{shellStep("git push --force origin main"), shellStep("touch a"), shellStep("git push --force origin next")}, 1, []int{1, 3}},
+		{[]interlock.PlannedStep{shellStep("touch a"), shellStep("touch b"), shellStep("git push --force origin main", back)}, 3, nil},
+	} {
+		run := h.run("builder", interlock.RunRequest{})
+		plan := h.planned("builder", run.ID, tc.steps...)
+		if plan.Irreversible != tc.first || !slices.Equal(plan.Uncompensated, tc.uncompensated) {
+			t.Errorf("plan %d names step %d, and lacks compensation of %v", n, plan.Irreversible, plan.Uncompensated)
+		}
+		h.answers("touch a", "builder", run.ID, "plan.waiting")
+	}
 }
 
 // TestPlansThatNeedNobody: a plan of which everything can be undone is accepted at once, and binds all the same.

@@ -126,7 +126,6 @@ func TestSignalsAreForgotten(t *testing.T) {
 // TestSignalsTighten: where an autonomy tier is in force, a signal moves its agent to a stricter phase or opens its breaker, and never
 // back; without one people are told, and that is all.
 func TestSignalsTighten(t *testing.T) {
-	spec.Covers(t, "EC-2.4")
 	spec.Covers(t, "EC-I-2")
 	for _, test := range []struct {
 		signal  interlock.Signal

@@ -10,6 +10,7 @@ import (
 	"interlock"
 	"interlock/internal/impact"
 	"interlock/internal/ruleset"
+	"interlock/spec"
 )
 
 // What Decide can't make sense of is denied at layer 1 with a reason of its own.
@@ -113,6 +114,39 @@ func TestDigestsNameTheInputs(t *testing.T) {
 	other.snapshot.View.Workspace = "/elsewhere"
 	if got := other.decide(); got.Snapshot == want.Snapshot || got.Action != want.Action || got.Ruleset != want.Ruleset {
 		t.Error("another view must change the snapshot's digest and no other")
+	}
+}
+
+// TestAutoApproveRemovesNoDenial: what a rule denies, or asks about, stays whatever an operator's autoApprove covers, at every layer; guesses and what
+// the profile alone asks about go.
+func TestAutoApproveRemovesNoDenial(t *testing.T) {
+	spec.Covers(t, "ASA-8.3-3", "ASA-16.4-1")
+	rules, err := ruleset.Load(shippedFiles(t), map[string][]byte{"t.yaml": []byte("policy: {autoApprove: [ls]}\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := question{rules: rules, snapshot: standing(), action: interlock.Action{Kind: interlock.KindShell, Input: "ls"}, now: noon}
+	q.analysis = analyser(t).Analyse(q.snapshot.View, q.action)
+	for layer := 1; layer <= 4; layer++ {
+		for _, verdict := range []interlock.Verdict{interlock.Ask, interlock.Deny, interlock.Halt} {
+			for _, guess := range []bool{false, true} {
+				q.findings = []interlock.Finding{{Gate: "rules", Rule: "r", Layer: layer, Verdict: verdict, Reason: "a rule says so", Heuristic: guess}}
+				want := verdict
+				if guess && verdict == interlock.Halt {
+					continue
+				}
+				if guess && layer > 1 {
+					want = interlock.Allow
+				}
+				if d := q.decide(); d.Verdict != want {
+					t.Errorf("layer %d, guess %t: a finding that says %v leaves %v", layer, guess, verdict, d.Verdict)
+				}
+			}
+		}
+	}
+	q.findings = []interlock.Finding{{Gate: "profile", Rule: "p", Layer: 3, Verdict: interlock.Ask, Reason: "the profile asks"}}
+	if d := q.decide(); d.Verdict != interlock.Allow {
+		t.Errorf("what the profile alone asks about leaves %v", d.Verdict)
 	}
 }
 

@@ -239,7 +239,6 @@ func TestDenyIsNamedWithTheLowestLayer(t *testing.T) {
 // Whatever valid document an operator adds, no decision becomes looser; autoApprove is the exception and overrules only
 // what is inferred or merely asked by the profile.
 func TestOperatorsOnlyAdd(t *testing.T) {
-	spec.Covers(t, "ASA-8.3-3", "ASA-16.4-1")
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		q.approvals = nil
