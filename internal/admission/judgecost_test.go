@@ -29,7 +29,7 @@ func budgeted(main *pricedBench, budgets ...core.JudgeBudget) func(*admission.Co
 // TestJudgeBudget: what asking can cost is taken before, what it did not cost is given back, and where too little is left nobody is asked
 // and nothing passes.
 func TestJudgeBudget(t *testing.T) {
-	spec.Covers(t, "ASA-4-6")
+	spec.Covers(t, "ASA-4-6", "ASA-17.2-2")
 	main := &pricedBench{&bench{name: "main", says: func(string) interlock.Judgment {
 		return interlock.Judgment{Verdict: interlock.Allow, TokensIn: 10, Cost: 10, Currency: "USD"}
 	}}, 60}
@@ -38,6 +38,9 @@ func TestJudgeBudget(t *testing.T) {
 		if a := h.propose(command); a.Answer != interlock.Allow || main.asked() != n+1 {
 			t.Fatalf("%s: %s, %+v, asked %d times", command, a.Answer, a.Decisive(), main.asked())
 		}
+	}
+	if said := h.last(interlock.EventDecision); !strings.Contains(said, `"cost":10`) || !strings.Contains(said, `"currency":"USD"`) {
+		t.Errorf("what the judge cost is not in the event: %s", said)
 	}
 	a := h.propose("cat f")
 	if a.Answer != interlock.Deny || a.Decisive().Rule != "judge.unheard" || a.Decisive().Tags[0] != "judge-spent" || main.asked() != 5 {

@@ -88,7 +88,7 @@ func TestJudgeIsHeard(t *testing.T) {
 
 // TestJudgeSeesTheActionAlone: whoever asks, in whichever session, whatever it says of the action: the question is the same bytes.
 func TestJudgeSeesTheActionAlone(t *testing.T) {
-	spec.Covers(t, "ASA-4-4", "ASA-9.1-2", "ASA-9.1-4", "ASA-20-2")
+	spec.Covers(t, "ASA-4-4", "ASA-9.1-2", "ASA-9.1-4", "ASA-20-2", "EC-2.5-apart")
 	h, main := judgedHouse(t, "asa")
 	h.propose("make build")
 	h.propose("make build", func(p *admission.Case) {

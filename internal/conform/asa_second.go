@@ -12,6 +12,7 @@ import (
 
 func asaJudgeChecks() []Check {
 	return []Check{
+		{IDs: []string{"ASA-17.2-2"}, Drives: "HTTP API, a judge with a price, log", Do: costAudited},
 		{IDs: []string{"ASA-4-4", "ASA-9.1-2", "ASA-9.1-4", "ASA-20-2"}, Drives: "HTTP API, the bytes that the judge got", Do: alike},
 		{IDs: []string{"ASA-4-6", "ASA-9.1-5", "ASA-20-4"}, Drives: "HTTP API, a judge that misbehaves", Do: failsClosed},
 		{IDs: []string{"ASA-9.1-3", "ASA-6.4-1", "ASA-13-3"}, Drives: "HTTP API", Do: withReason},
@@ -24,6 +25,28 @@ func asaJudgeChecks() []Check {
 var nonceForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9a-f]{32}`)
 })
+
+func costAudited(ctx context.Context, d *Driver) (string, error) {
+	judge, err := serveJudge()
+	if err != nil {
+		return "", err
+	}
+	d.judges["asa-priced"] = judge
+	h, err := d.House(ctx, Plan{Name: "asa-priced", Profile: "asa", Settings: fmt.Sprintf("judge:\n  judges: [{name: priced, wire: openai-chat, url: %q, "+
+		"model: throw-away-1, timeout: 5s, price_in: 2, price_out: 10, currency: USD}]\n", judge.address())})
+	if err != nil {
+		return "", err
+	}
+	if err := h.Agent(ctx, "worker"); err != nil {
+		return "", err
+	}
+	got := h.Decide(ctx, "worker", Shell("make priced"))
+	event := h.Event(ctx, got.Event)
+	const cost = `"cost":2300` // of 1000 and 30 tokens, in millionths
+	return "the event of a decision says what asking the judge has cost", First(
+		Unless(len(judge.sent("make priced")) > 0, "the judge was not asked"),
+		Unless(strings.Contains(event, cost) && strings.Contains(event, "USD"), "the event holds no %s: %s", cost, event))
+}
 
 func alike(ctx context.Context, d *Driver) (string, error) {
 	h, judge, err := asaHouse(ctx, d, "asa-alike")

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ func judgedChecks() []Check {
 	return []Check{
 		{IDs: []string{"EC-2.7", "EC-T2.8"}, Drives: drives, Do: sumOfSteps},
 		{IDs: []string{"EC-2.5"}, Drives: drives, Do: outputReviewed},
+		{IDs: []string{"EC-2.5-apart"}, Drives: "hook, a judge of the check's own", Do: judgeApart},
 		{IDs: []string{"EC-2.17", "EC-T2.19", "EC-T2.20"}, Drives: drives + ", control door, an operator's commands", Do: judgesContext},
 		{IDs: []string{"EC-3.3", "EC-T3.4"}, Drives: "HTTP API, two judges of the check's own, an operator's commands", Do: twoValidators},
 		{IDs: []string{"EC-RT-15"}, Drives: drives, Do: noPrecedent},
@@ -99,6 +101,24 @@ func sumOfSteps(ctx context.Context, d *Driver) (string, error) {
 			Unless(harmful.Member("status") == "refused" && strings.HasPrefix(harmful.Member("objections.0.rule"), "judge.") &&
 				harmful.Member("steps.0.verdict") == "allow" && harmful.Member("steps.1.verdict") == "allow", "the sum is answered %s", harmful.Text),
 			Unless(harmless.Member("status") == "accepted", "a harmless one is answered %s", harmless.Text))
+}
+
+func judgeApart(ctx context.Context, d *Driver) (string, error) {
+	h, judges, err := judgedHouse(ctx, d, "judged-apart", 2, 1)
+	if err != nil {
+		return "", err
+	}
+	const word = "heron-in-the-prompt"
+	if err := os.WriteFile(filepath.Join(h.Work, "AGENTS.md"), []byte("Agents here say heron-in-the-settings.\n"), 0o600); err != nil {
+		return "", fmt.Errorf("writing an agent's settings: %w", err)
+	}
+	prompt, _ := json.Marshal(map[string]string{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "cwd": h.Work, "prompt": "Make apart.txt, " + word}) // texts
+	h.CLI(ctx, string(prompt), "hook", "--agent", "asker")
+	h.Hook(ctx, "asker", "t1", "touch apart.txt")
+	asked := judges[0].sent("apart.txt")
+	return "the judge is asked about what the agent does, and gets neither its prompt nor its settings", First(
+		Unless(len(asked) > 0, "the judge was not asked"),
+		Unless(len(judges[0].sent(word)) == 0 && len(judges[0].sent("heron-in-the-settings")) == 0, "the judge is told what the agent was"))
 }
 
 func outputReviewed(ctx context.Context, d *Driver) (string, error) {

@@ -138,7 +138,7 @@ func TestModesAreSaidAndNeverStop(t *testing.T) {
 
 // A danger_zone notification with the blocked agent's challenge reaches every agent that reports, until the block is lifted.
 func TestBlocksAreBroadcastUntilTheyAreCleared(t *testing.T) {
-	spec.Covers(t, "AQL-8.7.3", "AQL-8.8.1")
+	spec.Covers(t, "AQL-8.7.3", "AQL-8.8.1", "AQL-D-8.2n")
 	const challenge = "3f0c7a52-0000-4000-8000-000000000001"
 	f := newFixture(t, nil)
 	f.start("e")

@@ -13,6 +13,7 @@ func pauseChecks() []conform.Check {
 		{IDs: []string{"AQL-8.7.3s"}, Drives: "MCP, everything that an agent is told, an operator's yes", Do: ownWord},
 		{IDs: []string{"AQL-8.8.3b"}, Drives: "MCP, clock", Do: pendingVerification},
 		{IDs: []string{"AQL-8.8.2d"}, Drives: "MCP", Do: namedChallenges},
+		{IDs: []string{"AQL-D-8.2n"}, Drives: "MCP as the agent that pauses and another", Do: pausePrivate},
 		{IDs: []string{"AQL-D-8.2d"}, Drives: "MCP, an operator's code", Do: dangerousPauses},
 	}
 }
@@ -138,6 +139,22 @@ func namedChallenges(ctx context.Context, d *conform.Driver) (string, error) {
 			"operators see another challenge than %s", challenge(r))
 	}
 	return "a pause for a code is an autonomy_pause, a stop a danger_zone, each with the challenge that operators see", w.err()
+}
+
+func pausePrivate(ctx context.Context, d *conform.Driver) (string, error) {
+	h, err := plain(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	near, c := connect(ctx, h, "beside-pause"), connect(ctx, h, "private-pause")
+	defer near.Close()
+	defer c.Close()
+	var w wrong
+	id := challenge(acts(c, dangerous))
+	heard := acts(near, harmless)
+	w.unless(id != "" && goesOn(heard) && !strings.Contains(heard.Text, id), "the challenge %q is told to another agent: %s", id, heard.Text)
+	w.unless(challenge(step(c, "task", harmless)) == id, "its own agent is not told")
+	return "its own agent is told of the challenge, another that executes is not", w.err()
 }
 
 func dangerousPauses(ctx context.Context, d *conform.Driver) (string, error) {
