@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"

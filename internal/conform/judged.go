@@ -113,8 +113,8 @@ func judgeApart(ctx context.Context, d *Driver) (string, error) {
 		return "", fmt.Errorf("writing an agent's settings: %w", err)
 	}
 	prompt, _ := json.Marshal(map[string]string{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "cwd": h.Work, "prompt": "Make apart.txt, " + word}) // texts
-	h.CLI(ctx, string(prompt), "hook", "--agent", "asker")
-	h.Hook(ctx, "asker", "t1", "touch apart.txt")
+	h.CLI(ctx, string(prompt), "hook", "--agent", "claude")
+	h.Hook(ctx, "claude", "t1", "touch apart.txt")
 	asked := judges[0].sent("apart.txt")
 	return "the judge is asked about what the agent does, and gets neither its prompt nor its settings", First(
 		Unless(len(asked) > 0, "the judge was not asked"),

@@ -146,21 +146,23 @@ func blockBinds(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	var w wrong
-	c := connect(ctx, h, "bound")
+	c := connect(ctx, h, "claude")
+	before, _ := h.Hook(ctx, "claude", "t0", "git status")
+	w.unless(before == "allow", "before it is stopped its hook answers %s", before)
 	begin(c, "other")
 	id := challenge(acts(c, disaster))
 	w.unless(stops(step(c, "other", harmless)), "another execution goes on")
 	w.unless(failsBy(begin(c, "new name"), "PERMISSION_DENIED"), "another name begins")
 	c.Close()
-	again := connect(ctx, h, "bound", "--endpoints", "single")
+	again := connect(ctx, h, "claude", "--endpoints", "single")
 	defer again.Close()
 	r := begin(again, "after a restart")
 	w.unless(failsBy(r, "PERMISSION_DENIED") && strings.Contains(r.Text, id), "after a restart of its server: %s", r.Text)
 	h.Down()
 	w.error(h.Up(ctx))
 	w.unless(failsBy(begin(again, "later"), "PERMISSION_DENIED"), "after a restart of the home's server it begins")
-	permission, said := h.Hook(ctx, "bound", "t1", "git status")
-	w.unless(permission == "deny" || said.Code == 2, "its hook answers %s, exit %d", permission, said.Code)
+	permission, said := h.Hook(ctx, "claude", "t1", "git status")
+	w.unless(permission == "deny" && strings.Contains(said.Out, id), "its hook answers %s", said.Out+said.Err)
 	w.unless(verify(again, id, "0000-0000-0000-0000-0000-0000-0000-0000").Member("success") == "false" && failsBy(begin(again, "x"), "PERMISSION_DENIED"),
 		"a wrong code lifts it")
 	said = h.CLI(ctx, "", "block", "lift", id, "--reason", "x", "--key", h.KeyFile("olga"))
