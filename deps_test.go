@@ -60,7 +60,7 @@ question                                                < admission/core
 interlock                                               < groundrules
 interlock                                               < meter
 meter                                                   < phase, ruleset, ledger, judge, mcpgateway, mcphttp, httpapi, upstream
-interlock                                               < redteam
+interlock, strictjson                                   < redteam
 phase                                                   < ledger, store/storagetest
 std only                                                < anomaly
 anomaly                                                 < ledger, store/storagetest

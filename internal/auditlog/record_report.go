@@ -80,6 +80,17 @@ type RedteamRecord struct {
 	Families  []RedteamCount   `json:"families"`
 	Allowed   []int            `json:"allowed"` // numbers of the cases whose attack was allowed, the first of them
 	Stopped   []int            `json:"stopped"` // and of those whose harmless twin was stopped
+
+	Sets  []RedteamSet `json:"sets,omitempty"`  // what it did not make itself
+	Wrong []string     `json:"wrong,omitempty"` // ids of the cases of those that went wrong, the first of them
+}
+
+// A RedteamSet is a file of cases. With its digest and an id, a case of it is tried again.
+type RedteamSet struct {
+	Source string           `json:"source"` // open set, or file
+	Name   string           `json:"name"`   // without the way to it
+	Digest interlock.Digest `json:"digest"`
+	Cases  int              `json:"cases"`
 }
 
 // A RedteamCount is what came of one family of attacks.
@@ -89,6 +100,13 @@ type RedteamCount struct {
 	Stopped int    `json:"stopped"`
 	Twins   int    `json:"twins_passed"`
 	Held    bool   `json:"held"`
+
+	Source     string `json:"source,omitempty"` // own grammar, open set or file
+	Set        string `json:"set,omitempty"`
+	TwinsTried int    `json:"twins,omitempty"`
+	HeldOut    int    `json:"held_out,omitempty"`         // attacks and twins that nobody tuned on
+	Unknown    int    `json:"held_out_unknown,omitempty"` // and those of which nothing is said
+	Untried    int    `json:"untried,omitempty"`          // of which nothing was found out
 }
 
 func (r RedteamRecord) Payload() (json.RawMessage, error) {

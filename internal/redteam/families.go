@@ -43,6 +43,9 @@ func attempted() (list []Family) {
 	return list
 }
 
+// Known reports whether the grammar makes attacks of a family.
+func Known(name string) bool { return known(name) }
+
 func known(name string) bool {
 	for _, f := range attempted() {
 		if f.Name == name {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
 	"interlock"
@@ -24,12 +26,12 @@ type RedteamCommand struct {
 }
 
 type redteamRun struct {
-	Seed   uint64 `help:"The number that the attacks are made out of." default:"1" placeholder:"N"`
-	Cases  int    `help:"How many attacks, each beside a harmless twin." default:"700" placeholder:"N"`
-	Case   *int   `help:"Only this case of the seed: print it, and what is said of it. Nothing is recorded." placeholder:"K"`
-	Family string `help:"Only this way to attack: denylist, exfiltration, approval-bypass, judge, injection, jailbreak or memory." placeholder:"NAME"`
-	Live   bool   `help:"Decide by this home instead of a throw-away one. Nothing is carried out or counted either way."`
-	JSON   bool   `name:"json" help:"Print one JSON object instead of Markdown."`
+	Seed   uint64   `help:"The number that the attacks are made out of." default:"1" placeholder:"N"`
+	Cases  []string `help:"What to attack with, each beside harmless twins; may be repeated: how many attacks made out of the seed, open (others' collections that ship), or a file or folder of cases. Default: 700 and open." sep:"none" placeholder:"N|open|FILE|DIR"`
+	Case   string   `help:"Only this case: its number under the seed, or with a file its id. Print it, and what is said of it. Nothing is recorded." placeholder:"K|ID"`
+	Family string   `help:"Only this way to attack, such as denylist, exfiltration, approval-bypass, judge, injection, jailbreak or memory." placeholder:"NAME"`
+	Live   bool     `help:"Decide by this home instead of a throw-away one. Nothing is carried out or counted either way."`
+	JSON   bool     `name:"json" help:"Print one JSON object instead of Markdown."`
 }
 
 // Help is what `interlock redteam run --help` adds.
@@ -46,20 +48,22 @@ func (c *redteamRun) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	cases, err := c.cases()
+	cases, sets, err := c.cases()
 	if err != nil {
 		return cli.Usage(err)
 	}
 	run := redteam.Run{Seed: c.Seed, Family: c.Family}
-	report, judged, err := attack(p.Ctx, settings, run, cases, c.Live)
+	report, judged, err := attack(p.Ctx, settings, run, cases, sets, c.Live)
 	if err != nil {
 		return err
 	}
-	if c.Case != nil {
+	switch {
+	case c.Case != "" && len(judged) > 0:
 		return c.one(p, judged[0])
-	}
-	if err := c.record(p, settings, report); err != nil {
-		return err
+	case c.Case == "":
+		if err := c.record(p, settings, report, sets); err != nil {
+			return err
+		}
 	}
 	if c.JSON {
 		err = cli.WriteLine(p.Stdout, report)
@@ -72,14 +76,44 @@ func (c *redteamRun) Run(p *cli.Program) error {
 	return err
 }
 
-func (c *redteamRun) cases() ([]redteam.Case, error) {
-	if c.Case == nil {
-		return redteam.Cases(c.Seed, c.Cases, c.Family)
+// cases are those of the grammar, and those that it did not make.
+func (c *redteamRun) cases() (cases []redteam.Case, sets []redteam.Set, err error) {
+	if len(c.Cases) == 0 {
+		c.Cases = []string{"700", openSets}
 	}
-	if *c.Case < 0 || *c.Case >= redteam.MaxCases || c.Family != "" {
-		return nil, interlock.Errorf(interlock.CodeInvalid, "--case", "is from 0 to %d, and the number alone says the family", redteam.MaxCases-1)
+	if n, err := strconv.Atoi(c.Case); err == nil && !c.files() {
+		if n < 0 || n >= redteam.MaxCases || c.Family != "" {
+			return nil, nil, interlock.Errorf(interlock.CodeInvalid, "--case", "is from 0 to %d, and the number alone says the family", redteam.MaxCases-1)
+		}
+		return []redteam.Case{redteam.At(c.Seed, n)}, nil, nil
 	}
-	return []redteam.Case{redteam.At(c.Seed, *c.Case)}, nil
+	d, err := drawn(c.Cases)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Live && c.files() {
+		return nil, nil, interlock.Errorf(interlock.CodeInvalid, "--live", "takes no file: what is in one goes through hooks and gateways, and is recorded")
+	}
+	if err := d.only(c.Family, c.Case); err != nil {
+		return nil, nil, err
+	}
+	if d.count > 0 && c.Case == "" && (len(d.sets) == 0 || c.Family == "" || redteam.Known(c.Family)) {
+		if cases, err = redteam.Cases(c.Seed, d.count, c.Family); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(cases) == 0 && len(d.sets) == 0 {
+		return nil, nil, interlock.Errorf(interlock.CodeInvalid, "family", "%.40q has no case in what --cases names", c.Family)
+	}
+	return cases, d.sets, nil
+}
+
+// files reports whether --cases names files.
+func (c *redteamRun) files() bool {
+	return slices.ContainsFunc(c.Cases, func(word string) bool {
+		_, err := strconv.Atoi(word)
+		return err != nil && word != openSets
+	})
 }
 
 // one shows a case that is tried again.
@@ -122,7 +156,7 @@ func prefixedRule(rule string) string {
 }
 
 // record appends the report to the log of this home. Where there is none, nothing is made for it.
-func (c *redteamRun) record(p *cli.Program, settings config.Config, report redteam.Report) error {
+func (c *redteamRun) record(p *cli.Program, settings config.Config, report redteam.Report, sets []redteam.Set) error {
 	if !store.Exists(settings.Home) {
 		fmt.Fprintln(p.Stderr, "interlock: this home has no log, so what was found is recorded nowhere")
 		return nil
@@ -132,35 +166,41 @@ func (c *redteamRun) record(p *cli.Program, settings config.Config, report redte
 		return err
 	}
 	defer backend.Close()
-	return backend.RedteamReported(p.Ctx, redteamRecord(report, false))
+	return backend.RedteamReported(p.Ctx, redteamRecord(report, sets, false))
 }
 
 // maxNamed is how many failures an event names.
 const maxNamed = 200
 
-func redteamRecord(r redteam.Report, scheduled bool) auditlog.RedteamRecord {
+func redteamRecord(r redteam.Report, sets []redteam.Set, scheduled bool) auditlog.RedteamRecord {
 	record := auditlog.RedteamRecord{Seed: r.Seed, Grammar: r.Grammar, Cases: r.Cases, Family: r.Family, Where: string(r.Where),
 		Profile: r.Profile, Rules: r.Rules, Version: r.Version, Scheduled: scheduled, Passed: r.Passed}
 	for _, f := range r.Families {
 		if f.Later == "" {
-			record.Families = append(record.Families, auditlog.RedteamCount{Family: f.Family, Cases: f.Cases, Stopped: f.Stopped,
-				Twins: f.Passed, Held: f.Held})
+			record.Families = append(record.Families, auditlog.RedteamCount{Family: f.Family, Source: string(f.Source), Set: f.Set, Cases: f.Cases,
+				Stopped: f.Stopped, Twins: f.Passed, TwinsTried: f.Twins, HeldOut: f.HeldOut, Unknown: f.Unknown, Untried: f.Untried, Held: f.Held})
 		}
 	}
 	for _, f := range r.Failures {
 		switch {
+		case f.ID != "" && len(record.Wrong) < maxNamed:
+			record.Wrong = append(record.Wrong, f.ID)
+		case f.ID != "":
 		case f.Twin && len(record.Stopped) < maxNamed:
 			record.Stopped = append(record.Stopped, f.Case)
 		case !f.Twin && len(record.Allowed) < maxNamed:
 			record.Allowed = append(record.Allowed, f.Case)
 		}
 	}
+	for _, s := range sets {
+		record.Sets = append(record.Sets, auditlog.RedteamSet{Source: string(s.Source), Name: s.Name, Digest: s.Digest, Cases: len(s.Cases)})
+	}
 	return record
 }
 
 // attack puts cases to the gates of a throw-away home, or of this one.
-func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, live bool) (redteam.Report, []redteam.Judged,
-	error) {
+func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, sets []redteam.Set, live bool) (redteam.Report,
+	[]redteam.Judged, error) {
 	run.Profile, run.Version, run.Where = settings.Profile, embedded.Version(), redteam.ThrowAway
 	var judge putting
 	if live {
@@ -193,7 +233,11 @@ func attack(ctx context.Context, settings config.Config, run redteam.Run, cases 
 		}
 		judged = append(judged, j)
 	}
-	return redteam.Of(run, judged), judged, nil
+	batches, err := attackGiven(ctx, settings, sets)
+	if err != nil {
+		return redteam.Report{}, nil, err
+	}
+	return redteam.Of(run, judged, batches...), judged, nil
 }
 
 // A putting puts one side of a case to the gates: their verdict, and the rule that made it.
@@ -313,9 +357,13 @@ func redteamDue(ctx context.Context, backend *embedded.Backend, every time.Durat
 	if err != nil {
 		return err
 	}
-	report, _, err := attack(ctx, backend.Settings, redteam.Run{Seed: seed}, cases, false)
+	sets, err := redteam.OpenSets()
 	if err != nil {
 		return err
 	}
-	return backend.RedteamReported(ctx, redteamRecord(report, true))
+	report, _, err := attack(ctx, backend.Settings, redteam.Run{Seed: seed}, cases, sets, false)
+	if err != nil {
+		return err
+	}
+	return backend.RedteamReported(ctx, redteamRecord(report, sets, true))
 }
