@@ -407,3 +407,49 @@ func (p preparation) write(name string, text []byte, more bool) error {
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
 }
+
+func fileMode(text string) fs.FileMode {
+	if strings.HasPrefix(text, "#!") {
+		return 0o700
+	}
+	return 0o600
+}
+
+func leaveFile(name, text string) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), fileMode(text)))
+}
+
+// copyTree copies ordinary files, directories and links with their modes.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, name)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(target, info.Mode().Perm()|0o700)
+		case info.Mode()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(name)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, target)
+		case !info.Mode().IsRegular():
+			return nil // a socket, which nobody listens on
+		}
+		text, err := fileio.Plain(name, redteam.MaxFile)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, text, info.Mode().Perm())
+	})
+}
