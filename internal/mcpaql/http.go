@@ -80,7 +80,8 @@ func (s *Server) unauthenticated(w http.ResponseWriter, r *http.Request, record 
 	var refusal *interlock.Error
 	if !errors.As(err, &refusal) {
 		s.config.Logger.Error("looking up a token", "error", err.Error())
-		writeFailure(w, http.StatusInternalServerError, failed(err))
+		failure := failed(err)
+		writeFailure(w, failure.Code.Status(), failure)
 		return
 	}
 	if record.ID != "" {

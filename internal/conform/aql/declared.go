@@ -73,7 +73,7 @@ func policyConfigured(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	strict, err := d.House(ctx, conform.Plan{Name: "aql-supervised", Profile: "supervised"})
+	strict, err := d.House(ctx, conform.Plan{Name: "aql-supervised", Clocked: true, Profile: "supervised"})
 	if err != nil {
 		return "", err
 	}

@@ -63,7 +63,7 @@ func mistakes() []mistake {
 
 // made makes each mistake, and hands its answer on.
 func made(ctx context.Context, d *conform.Driver, agent string, seen func(m mistake, r conform.Reply)) error {
-	h, err := d.House(ctx, conform.Plan{Name: "aql-few", Settings: "mcp_executions: 2\n"})
+	h, err := d.House(ctx, conform.Plan{Name: "aql-few", Clocked: true, Settings: "mcp_executions: 2\n"})
 	if err != nil {
 		return err
 	}

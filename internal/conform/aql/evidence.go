@@ -17,7 +17,7 @@ func evidenceChecks() []conform.Check {
 }
 
 func bundled(ctx context.Context, d *conform.Driver) (string, error) {
-	h, err := d.House(ctx, conform.Plan{Name: "aql-evidence"})
+	h, err := plain(ctx, d)
 	if err != nil {
 		return "", err
 	}

@@ -41,7 +41,7 @@ loop:
 
 // looped is the home of these rules.
 func looped(ctx context.Context, d *conform.Driver) (*conform.House, error) {
-	return d.House(ctx, conform.Plan{Name: "aql-loop", Rules: loopRules})
+	return d.House(ctx, conform.Plan{Name: "aql-loop", Clocked: true, Rules: loopRules})
 }
 
 func stepLimit(ctx context.Context, d *conform.Driver) (string, error) {
