@@ -182,6 +182,16 @@ func (h *House) key(name string) (public string, err error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
+// PublicKey is the file of somebody's public key, which is made where there is none.
+func (h *House) PublicKey(name string) (string, error) {
+	if h.keys[name] == "" {
+		if _, err := h.key(name); err != nil {
+			return "", err
+		}
+	}
+	return h.keys[name] + ".pub", nil
+}
+
 // KeyFile is the file of an operator's private key.
 func (h *House) KeyFile(operator string) string { return h.keys[operator] }
 

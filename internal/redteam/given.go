@@ -100,6 +100,9 @@ const (
 	unasked  = "either"
 )
 
+// Town is the kind of a scenario, which is played in a home that a council governs.
+const Town = "town"
+
 // What a case may say of itself.
 var (
 	givenKinds = []string{"check", "hook", "flow", "gateway-tool"}
@@ -139,7 +142,7 @@ func ReadSet(source Source, path string, text []byte) (Set, error) {
 		var c Given
 		err := strictjson.DecodeLimited(line, &c, strictjson.Limits{Bytes: MaxLine, String: MaxLine})
 		if err == nil {
-			err = c.check()
+			err = c.check(source)
 		}
 		if err != nil {
 			return s, located(at, err)
@@ -194,7 +197,7 @@ func located(at string, err error) error {
 }
 
 // check says what is missing or unknown. An attack that is spelled wrongly would never be tried.
-func (c *Given) check() error {
+func (c *Given) check(source Source) error {
 	one := func(field, value string, of []string) error {
 		if slices.Contains(of, value) {
 			return nil
@@ -207,7 +210,11 @@ func (c *Given) check() error {
 				"is up to 100 of A-Z a-z 0-9 . _ : / -, and begins with a letter or digit")
 		}
 	}
-	for _, err := range []error{one("kind", c.Kind, givenKinds), one("expect", c.Expect, expects),
+	kinds := givenKinds
+	if source == Scenarios {
+		kinds = []string{Town}
+	}
+	for _, err := range []error{one("kind", c.Kind, kinds), one("expect", c.Expect, expects),
 		one("severity", c.Severity, severities)} {
 		if err != nil {
 			return err
@@ -238,6 +245,8 @@ func (s *Step) IsText() bool {
 
 func (s *Step) check(kind string) *interlock.Error {
 	switch {
+	case kind == Town && s.Via != "":
+		return nil
 	case kind == "gateway-tool" && s.Via != "tool":
 		return interlock.Errorf(interlock.CodeInvalid, "via", "of the kind gateway-tool is tool")
 	case kind == "check" && !s.IsText():
@@ -300,28 +309,33 @@ func (s *Step) Line() string {
 }
 
 // openFiles are others' collections, or parts of them, that ship with the program. A first line says what of it is reached
-// today, less a small margin: their labels are other products' and not ours.
+// today, less a small margin: their labels are other products' and not ours. Scenarios are our own, and all of them must hold.
 //
-//go:embed open/*.jsonl
+//go:embed open/*.jsonl scenarios/*.jsonl
 var openFiles embed.FS
 
 // OpenSets are the collections that ship.
-func OpenSets() ([]Set, error) {
-	entries, err := openFiles.ReadDir("open")
+func OpenSets() ([]Set, error) { return shipped(Open, "open") }
+
+// ScenarioSets are tries to cheat a council, and what agents keep in memory, in a home that a council governs.
+func ScenarioSets() ([]Set, error) { return shipped(Scenarios, "scenarios") }
+
+func shipped(source Source, dir string) ([]Set, error) {
+	entries, err := openFiles.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	var sets []Set
 	for _, e := range entries {
-		text, err := openFiles.ReadFile("open/" + e.Name())
+		text, err := openFiles.ReadFile(dir + "/" + e.Name())
 		if err != nil {
 			return nil, err
 		}
-		s, err := ReadSet(Open, e.Name(), text)
+		s, err := ReadSet(source, e.Name(), text)
 		if err != nil {
 			return nil, err
 		}
-		s.Path = "open"
+		s.Path = dir
 		sets = append(sets, s)
 	}
 	return sets, nil

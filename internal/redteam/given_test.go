@@ -53,6 +53,7 @@ func TestWhatIsNoCase(t *testing.T) {
 		"too much":         {aCase(t, "a", steps(map[string]any{"via": "shell", "input": "@", "fill": map[string]any{"@": []any{"x", 17 << 20}}})), "steps.0.fill"},
 		"a huge line":      {strings.Repeat(" ", 3) + `{"id":"` + strings.Repeat("x", MaxLine), "line 1: is"},
 		"no UTF-8":         {strings.Replace(good, "it leaks", "it \xff leaks", 1), "line 1: is not valid UTF-8"},
+		"a scenario":       {aCase(t, "a", map[string]any{"kind": "town"}), "line 1, kind"},
 		"a share":          {`{"least": 101}` + "\n" + good, "line 1, least"},
 		"a head below":     {good + "\n" + `{"held_out": true}`, "line 2, "},
 	} {
@@ -159,7 +160,7 @@ func TestAReportExaminesItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| denylist | own grammar | 0 % |", "| exfiltration | file f.jsonl | 50 %, 1 unknown | 2 of 2 |",
-		"14 of 16 attacks and twins are from our own grammar, written beside the rules: 100 % of those shows only that nothing rotted.",
+		"14 of 16 attacks and twins are from our own grammar and scenarios, written beside the rules: 100 % of those shows only that nothing rotted.",
 		"Nobody tuned on 1 of 16; of 1 it is unknown."} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("%q is not in\n%s", want, page.String())
@@ -172,6 +173,10 @@ func TestOpenSetsAreWhole(t *testing.T) {
 	sets, err := OpenSets()
 	if err != nil || len(sets) == 0 {
 		t.Fatalf("%d sets: %v", len(sets), err)
+	}
+	scenes, err := ScenarioSets()
+	if err != nil || len(scenes) != 2 || scenes[0].Least != 100 || scenes[0].Replay("x") != "interlock redteam run --cases scenarios --case x" {
+		t.Fatalf("%d scenarios: %v", len(scenes), err)
 	}
 	for _, s := range sets {
 		counts := map[string]int{}

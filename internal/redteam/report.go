@@ -26,6 +26,8 @@ const (
 	Grammar Source = "own grammar" // made out of a number by this package
 	Open    Source = "open set"    // others' collections that ship with the program
 	File    Source = "file"        // what the run was given
+
+	Scenarios Source = "own scenarios" // written by hand beside the program, and played in a home that a council governs
 )
 
 // A Tried is what came of a case that was given.
@@ -283,15 +285,15 @@ func (c *Count) heldOut() string {
 func (r *Report) examined() string {
 	var own, held, unknown, all int
 	for _, c := range r.Families {
-		if c.Source == Grammar {
+		if c.Source == Grammar || c.Source == Scenarios {
 			own += c.Cases + c.Twins
 		}
 		held, unknown, all = held+c.HeldOut, unknown+c.Unknown, all+c.Cases+c.Twins
 	}
 	var b strings.Builder
 	if own > 0 {
-		fmt.Fprintf(&b, "\n%d of %d attacks and twins are from our own grammar, written beside the rules: 100 %% of those shows only that nothing rotted.\n",
-			own, all)
+		fmt.Fprintf(&b, "\n%d of %d attacks and twins are from our own grammar and scenarios, written beside the rules: "+
+			"100 %% of those shows only that nothing rotted.\n", own, all)
 	}
 	fmt.Fprintf(&b, "\nNobody tuned on %d of %d; of %d it is unknown.\n", held, all, unknown)
 	return b.String()

@@ -27,7 +27,7 @@ type RedteamCommand struct {
 
 type redteamRun struct {
 	Seed   uint64   `help:"The number that the attacks are made out of." default:"1" placeholder:"N"`
-	Cases  []string `help:"What to attack with, each beside harmless twins; may be repeated: how many attacks made out of the seed, open (others' collections that ship), or a file or folder of cases. Default: 700 and open." sep:"none" placeholder:"N|open|FILE|DIR"`
+	Cases  []string `help:"What to attack with, each beside harmless twins; may be repeated: how many attacks made out of the seed, open (others' collections that ship), scenarios (tries to cheat a council, and memory), or a file or folder of cases. Default: 700 and open." sep:"none" placeholder:"N|open|scenarios|FILE|DIR"`
 	Case   string   `help:"Only this case: its number under the seed, or with a file its id. Print it, and what is said of it. Nothing is recorded." placeholder:"K|ID"`
 	Family string   `help:"Only this way to attack, such as denylist, exfiltration, approval-bypass, judge, injection, jailbreak or memory." placeholder:"NAME"`
 	Live   bool     `help:"Decide by this home instead of a throw-away one. Nothing is carried out or counted either way."`
@@ -53,7 +53,11 @@ func (c *redteamRun) Run(p *cli.Program) error {
 		return cli.Usage(err)
 	}
 	run := redteam.Run{Seed: c.Seed, Family: c.Family}
-	report, judged, err := attack(p.Ctx, settings, run, cases, sets, c.Live)
+	scenes, err := played(p, sets)
+	if err != nil {
+		return err
+	}
+	report, judged, err := attack(p.Ctx, settings, run, cases, sets, scenes, c.Live)
 	if err != nil {
 		return err
 	}
@@ -199,8 +203,8 @@ func redteamRecord(r redteam.Report, sets []redteam.Set, scheduled bool) auditlo
 }
 
 // attack puts cases to the gates of a throw-away home, or of this one.
-func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, sets []redteam.Set, live bool) (redteam.Report,
-	[]redteam.Judged, error) {
+func attack(ctx context.Context, settings config.Config, run redteam.Run, cases []redteam.Case, sets []redteam.Set, scenes []redteam.Batch,
+	live bool) (redteam.Report, []redteam.Judged, error) {
 	run.Profile, run.Version, run.Where = settings.Profile, embedded.Version(), redteam.ThrowAway
 	var judge putting
 	if live {
@@ -237,7 +241,7 @@ func attack(ctx context.Context, settings config.Config, run redteam.Run, cases 
 	if err != nil {
 		return redteam.Report{}, nil, err
 	}
-	return redteam.Of(run, judged, batches...), judged, nil
+	return redteam.Of(run, judged, append(batches, scenes...)...), judged, nil
 }
 
 // A putting puts one side of a case to the gates: their verdict, and the rule that made it.
@@ -361,7 +365,7 @@ func redteamDue(ctx context.Context, backend *embedded.Backend, every time.Durat
 	if err != nil {
 		return err
 	}
-	report, _, err := attack(ctx, backend.Settings, redteam.Run{Seed: seed}, cases, sets, false)
+	report, _, err := attack(ctx, backend.Settings, redteam.Run{Seed: seed}, cases, sets, nil, false)
 	if err != nil {
 		return err
 	}

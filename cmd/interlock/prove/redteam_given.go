@@ -2,21 +2,26 @@ package prove
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"interlock"
+	"interlock/cmd/interlock/cli"
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
+	"interlock/internal/conform"
+	"interlock/internal/conform/mace"
 	"interlock/internal/fileio"
 	"interlock/internal/gitwork"
 	"interlock/internal/redteam"
@@ -25,8 +30,11 @@ import (
 // maxFiles is how many files a folder of cases may hold.
 const maxFiles = 100
 
-// openSets is the word for the collections that ship with the program.
-const openSets = "open"
+// The words for what ships with the program: others' collections, and our own tries to cheat a council.
+const (
+	openSets  = "open"
+	scenarios = "scenarios"
+)
 
 // A draw is what a run draws its cases from: so many of the grammar, and what it did not write.
 type draw struct {
@@ -47,6 +55,8 @@ func drawn(words []string) (d draw, err error) {
 			d.count = n
 		} else if word == openSets {
 			sets, err = redteam.OpenSets()
+		} else if word == scenarios {
+			sets, err = redteam.ScenarioSets()
 		} else {
 			sets, err = givenSets(word)
 		}
@@ -160,6 +170,9 @@ func attackGiven(ctx context.Context, settings config.Config, sets []redteam.Set
 	defer remove()
 	var l *lab
 	for _, s := range sets {
+		if s.Source == redteam.Scenarios {
+			continue // played
+		}
 		if s.Source == redteam.File && l == nil {
 			if l, err = newLab(ctx, settings); err != nil {
 				return nil, err
@@ -188,6 +201,43 @@ func attackGiven(ctx context.Context, settings config.Config, sets []redteam.Set
 		batches = append(batches, b)
 	}
 	return batches, nil
+}
+
+// played plays the scenarios among what was drawn, each file in a home of its own that a council governs.
+func played(p *cli.Program, sets []redteam.Set) (batches []redteam.Batch, err error) {
+	sets = slices.DeleteFunc(slices.Clone(sets), func(s redteam.Set) bool { return s.Source != redteam.Scenarios })
+	if len(sets) == 0 {
+		return nil, nil
+	}
+	err = driven(p, func(d *conform.Driver) error {
+		for _, s := range sets {
+			b := redteam.Batch{Set: s}
+			for _, c := range s.Cases {
+				tried := redteam.Tried{Given: c, Step: len(c.Steps) - 1}
+				var tries []mace.Try
+				for _, step := range c.Steps {
+					try := mace.Try{By: step.Via}
+					if json.Unmarshal(step.Input, &try.Words) != nil {
+						if err := json.Unmarshal(step.Input, &try); err != nil {
+							return err
+						}
+					}
+					tries = append(tries, try)
+				}
+				if tried.Stopped, tried.By, err = mace.Cheat(p.Ctx, d, strings.TrimSuffix(s.Name, ".jsonl"), tries); err != nil {
+					return interlock.Errorf(interlock.CodeUnavailable, "", "case %s could not be played: %v", c.ID, err)
+				}
+				// What is refused for another reason than the one that it is about was not tried.
+				if why := c.Steps[tried.Step].Description; tried.Stopped && !strings.Contains(tried.By, why) {
+					tried.Untried = "it was refused for another reason: " + tried.By
+				}
+				b.Tried = append(b.Tried, tried)
+			}
+			batches = append(batches, b)
+		}
+		return nil
+	})
+	return batches, err
 }
 
 // proposed has a backend decide each step of a case, up to the first that is stopped. Each case is of an agent of its own.
