@@ -2,11 +2,13 @@ package prove
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"interlock"
@@ -16,6 +18,8 @@ import (
 	"interlock/internal/admission"
 	"interlock/internal/auditlog"
 	"interlock/internal/config"
+	"interlock/internal/conform"
+	"interlock/internal/conform/mace"
 	"interlock/internal/ledger"
 	"interlock/internal/redteam"
 	"interlock/internal/store"
@@ -370,4 +374,41 @@ func redteamDue(ctx context.Context, backend *embedded.Backend, every time.Durat
 		return err
 	}
 	return backend.RedteamReported(ctx, redteamRecord(report, sets, true))
+}
+
+// played plays the scenarios among what was drawn, each file in a home of its own that a council governs.
+func played(p *cli.Program, sets []redteam.Set) (batches []redteam.Batch, err error) {
+	sets = slices.DeleteFunc(slices.Clone(sets), func(s redteam.Set) bool { return s.Source != redteam.Scenarios })
+	if len(sets) == 0 {
+		return nil, nil
+	}
+	err = driven(p, func(d *conform.Driver) error {
+		for _, s := range sets {
+			b := redteam.Batch{Set: s}
+			for _, c := range s.Cases {
+				tried := redteam.Tried{Given: c, Step: len(c.Steps) - 1}
+				var tries []mace.Try
+				for _, step := range c.Steps {
+					try := mace.Try{By: step.Via}
+					if json.Unmarshal(step.Input, &try.Words) != nil {
+						if err := json.Unmarshal(step.Input, &try); err != nil {
+							return err
+						}
+					}
+					tries = append(tries, try)
+				}
+				if tried.Stopped, tried.By, err = mace.Cheat(p.Ctx, d, strings.TrimSuffix(s.Name, ".jsonl"), tries); err != nil {
+					return interlock.Errorf(interlock.CodeUnavailable, "", "case %s could not be played: %v", c.ID, err)
+				}
+				// What is refused for another reason than the one that it is about was not tried.
+				if why := c.Steps[tried.Step].Description; tried.Stopped && !strings.Contains(tried.By, why) {
+					tried.Untried = "it was refused for another reason: " + tried.By
+				}
+				b.Tried = append(b.Tried, tried)
+			}
+			batches = append(batches, b)
+		}
+		return nil
+	})
+	return batches, err
 }

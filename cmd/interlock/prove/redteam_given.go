@@ -2,26 +2,21 @@ package prove
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"interlock"
-	"interlock/cmd/interlock/cli"
 	"interlock/embedded"
 	"interlock/internal/admission"
 	"interlock/internal/config"
-	"interlock/internal/conform"
-	"interlock/internal/conform/mace"
 	"interlock/internal/fileio"
 	"interlock/internal/gitwork"
 	"interlock/internal/redteam"
@@ -201,43 +196,6 @@ func attackGiven(ctx context.Context, settings config.Config, sets []redteam.Set
 		batches = append(batches, b)
 	}
 	return batches, nil
-}
-
-// played plays the scenarios among what was drawn, each file in a home of its own that a council governs.
-func played(p *cli.Program, sets []redteam.Set) (batches []redteam.Batch, err error) {
-	sets = slices.DeleteFunc(slices.Clone(sets), func(s redteam.Set) bool { return s.Source != redteam.Scenarios })
-	if len(sets) == 0 {
-		return nil, nil
-	}
-	err = driven(p, func(d *conform.Driver) error {
-		for _, s := range sets {
-			b := redteam.Batch{Set: s}
-			for _, c := range s.Cases {
-				tried := redteam.Tried{Given: c, Step: len(c.Steps) - 1}
-				var tries []mace.Try
-				for _, step := range c.Steps {
-					try := mace.Try{By: step.Via}
-					if json.Unmarshal(step.Input, &try.Words) != nil {
-						if err := json.Unmarshal(step.Input, &try); err != nil {
-							return err
-						}
-					}
-					tries = append(tries, try)
-				}
-				if tried.Stopped, tried.By, err = mace.Cheat(p.Ctx, d, strings.TrimSuffix(s.Name, ".jsonl"), tries); err != nil {
-					return interlock.Errorf(interlock.CodeUnavailable, "", "case %s could not be played: %v", c.ID, err)
-				}
-				// What is refused for another reason than the one that it is about was not tried.
-				if why := c.Steps[tried.Step].Description; tried.Stopped && !strings.Contains(tried.By, why) {
-					tried.Untried = "it was refused for another reason: " + tried.By
-				}
-				b.Tried = append(b.Tried, tried)
-			}
-			batches = append(batches, b)
-		}
-		return nil
-	})
-	return batches, err
 }
 
 // proposed has a backend decide each step of a case, up to the first that is stopped. Each case is of an agent of its own.
