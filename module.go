@@ -2,6 +2,7 @@ package interlock
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type Module struct {
 	Name     string         `json:"display_name,omitempty"`
 	Version  string         `json:"version"`
 	Policy   ModulePolicy   `json:"policy,omitzero"`
+	Code     []string       `json:"code,omitempty"`                     // globs over the paths it is made of, which it never changes itself
 	Services []string       `json:"external_services,omitempty"`        // globs over hosts; of what is outside it reaches nothing else
 	Persist  bool           `json:"persist_external_outputs,omitempty"` // what services answered may be kept for replay
 	Budgets  []ModuleBudget `json:"budgets,omitempty"`
@@ -84,10 +86,13 @@ func (m *Module) Check(measures []string) error {
 		field string
 		globs []string
 	}{{"policy.allowed_actions", m.Policy.Allowed}, {"policy.forbidden_actions", m.Policy.Forbidden},
-		{"policy.immutable_actions", m.Policy.Immutable}, {"external_services", m.Services}} {
+		{"policy.immutable_actions", m.Policy.Immutable}, {"code", m.Code}, {"external_services", m.Services}} {
 		if len(l.globs) > maxModuleList || slices.ContainsFunc(l.globs, func(g string) bool { return g == "" || len(g) > maxModuleText }) {
 			return wrong(l.field, "name at most %d, each of 1 to %d bytes", maxModuleList, maxModuleText)
 		}
+	}
+	if n := slices.IndexFunc(m.Code, func(g string) bool { return !strings.HasPrefix(g, "/") && !strings.Contains(g, ":/") }); n >= 0 {
+		return wrong("code", "%.80q is no absolute path, as /srv/agent/* is", m.Code[n])
 	}
 	for _, action := range m.Policy.Immutable {
 		if !slices.Contains(m.Policy.Allowed, action) && !slices.Contains(m.Policy.Forbidden, action) {
@@ -142,6 +147,7 @@ const (
 	ActModuleAction = "module_allow_action"
 	ActModuleBudget = "budget_exceed"
 	ActService      = "external_service_enable"
+	ActModuleCode   = "self_modification"
 )
 
 // Widens lists what another registration of a module gives it beyond what it has. Of one that is registered for the first time m is nil:
@@ -159,6 +165,7 @@ func (m *Module) Widens(to *Module) (list []Widening) {
 			list = append(list, Widening{field, by})
 		}
 	}
+	gives(lacks(to.Code, was.Code), "code", ActModuleCode)
 	gives(lacks(was.Services, to.Services), "external_services", ActService)
 	gives(to.Persist && !was.Persist, "persist_external_outputs", ActService)
 	bound := len(was.Policy.Allowed) > 0

@@ -34,14 +34,16 @@ func (h *house) orders(verb interlock.Verb, subject string, terms governance.Ope
 func (h *house) approves(refused error, operator string) {
 	h.t.Helper()
 	said := strings.Split(refused.Error(), `"`)
-	if len(said) != 5 || !strings.Contains(said[0], "request create council_roster --target") {
+	_, kind, _ := strings.Cut(said[0], "request create ")
+	kind, _, asked := strings.Cut(kind, " --target ")
+	if len(said) != 5 || !asked {
 		h.t.Fatalf("the refusal does not say what to ask for: %v", refused)
 	}
 	detail, err := governance.Detail(governance.RequestTerms{Target: said[1], Params: said[3]})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	done, err := h.CarryOut(h.t.Context(), h.signs(interlock.VerbRequest, quorum.ActRoster, detail, "it is needed", operator))
+	done, err := h.CarryOut(h.t.Context(), h.signs(interlock.VerbRequest, kind, detail, "it is needed", operator))
 	if err != nil {
 		h.t.Fatal(err)
 	}

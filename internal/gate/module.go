@@ -1,6 +1,10 @@
 package gate
 
 import (
+	"path"
+	"slices"
+	"strings"
+
 	"interlock"
 	"interlock/internal/impact"
 	"interlock/internal/module"
@@ -30,6 +34,15 @@ func Module(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Ac
 	outside := func(i *interlock.Impact) bool {
 		return onHost(i) && (i.Reach == interlock.ReachExternal || i.Reach == interlock.ReachProduction)
 	}
+	changes := func(i *interlock.Impact) bool {
+		return len(m.Code) > 0 && onPath(i) && i.Kind != interlock.ImpactRead && acts(i)
+	}
+	if own := all(analysis.Impacts, func(i *interlock.Impact) bool { return changes(i) && !untold(i) && touches(m.Code, action, i) }); len(own) > 0 {
+		object("code", interlock.Deny, own, "this would change what the module itself is made of (code), which takes a quorum of the council")
+	}
+	if unclear := all(analysis.Impacts, func(i *interlock.Impact) bool { return changes(i) && untold(i) }); len(unclear) > 0 {
+		object("code", interlock.Ask, unclear, "which files this changes can't be told, and this module is not to change those it is made of")
+	}
 	undeclared := all(analysis.Impacts, func(i *interlock.Impact) bool {
 		return outside(i) && !(len(m.Services) > 0 && untold(i)) && !liesOnHost(m.Services, action, i)
 	})
@@ -44,6 +57,20 @@ func Module(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Ac
 		object("retries", interlock.Deny, nil, "this has failed in this job, and its seed and max_attempts give the module no further attempt")
 	}
 	return found
+}
+
+// touches reports whether an impact is on a path that globs name, on a folder above one, or on one that its spelling hides.
+func touches(globs []string, action interlock.Action, i *interlock.Impact) bool {
+	at := *i
+	at.Target = strings.TrimSuffix(path.Clean(strings.ReplaceAll(i.Target, `\`, "/")), "/")
+	if !path.IsAbs(at.Target) && !strings.HasPrefix(at.Target, "~") && action.Dir != "" && !strings.Contains(at.Target, ":") {
+		at.Target = path.Join(strings.ReplaceAll(action.Dir, `\`, "/"), at.Target)
+	}
+	return liesOnPath(globs, action, &at) || slices.ContainsFunc(globs, func(g string) bool {
+		below := ruleset.Glob(strings.TrimSuffix(g, "/")+"/*", at.Target)
+		literal := g[:strings.IndexFunc(g+"*", func(r rune) bool { return r == '*' || r == '?' })]
+		return below || len(literal) > len(at.Target) && strings.EqualFold(literal[:len(at.Target)+1], at.Target+"/")
+	})
 }
 
 // forbids reports whether globs name anything of an action: its tool, a text that it would execute, what would do it, or its kind.

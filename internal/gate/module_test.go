@@ -43,6 +43,13 @@ func TestModule(t *testing.T) {
 		return impacts(interlock.Impact{Kind: interlock.ImpactNetwork, Target: target, Reach: interlock.ReachExternal, Confidence: interlock.Parsed,
 			Traits: traits})
 	}
+	made := func(globs ...string) func(*interlock.Module) {
+		return func(m *interlock.Module) { m.Code = globs }
+	}
+	changed := func(kind interlock.ImpactKind, target string, traits ...string) impact.Analysis {
+		return impacts(interlock.Impact{Kind: kind, Target: target, Reach: interlock.ReachSystem, Reversibility: interlock.Reversible,
+			Confidence: interlock.Parsed, Traits: traits})
+	}
 	at := interlock.Impact{Via: "git push"}
 	for _, tc := range []struct {
 		name     string
@@ -70,6 +77,20 @@ func TestModule(t *testing.T) {
 		{"nobody can tell which", policy(calls("*.example.com")), tool("x", `{}`), out("$HOST", fact.TraitDynamic), []string{"module.service ask"}},
 		{"none is declared", policy(), tool("x", `{}`), out("https://example.org/"), []string{"module.service deny"}},
 		{"none is declared, nobody can tell which", policy(), tool("x", `{}`), out(""), []string{"module.service deny"}},
+		{"its own code", policy(made("/srv/agent/*.py")), tool("x", `{}`), changed(interlock.ImpactWrite, "/srv/agent/sub/main.py"),
+			[]string{"module.code deny"}},
+		{"its own code by another spelling", policy(made("/srv/agent")), tool("x", `{}`), changed(interlock.ImpactWrite, "/srv/x/../agent/main.py"),
+			[]string{"module.code deny"}},
+		{"its own code from where it stands", policy(made("/srv/agent")), interlock.Action{Kind: interlock.KindShell, Dir: "/srv"},
+			changed(interlock.ImpactDelete, "agent/main.py"), []string{"module.code deny"}},
+		{"a folder above its own code", policy(made("/srv/agent/*")), tool("x", `{}`), changed(interlock.ImpactDelete, "/srv"),
+			[]string{"module.code deny"}},
+		{"files that nobody can tell", policy(made("/srv/agent/*")), tool("x", `{}`), changed(interlock.ImpactWrite, "$F", fact.TraitDynamic),
+			[]string{"module.code ask"}},
+		{"other files", policy(made("/srv/agent/*")), tool("x", `{}`), changed(interlock.ImpactWrite, "/srv/agents/main.py"), nil},
+		{"its own code, read", policy(made("/srv/agent/*")), tool("x", `{}`), impacts(interlock.Impact{Kind: interlock.ImpactRead,
+			Target: "/srv/agent/main.py", Reversibility: interlock.Readonly, Confidence: interlock.Parsed}), nil},
+		{"files, where it names no code", policy(), tool("x", `{}`), changed(interlock.ImpactWrite, "$F", fact.TraitDynamic), nil},
 		{"on this machine", policy(), tool("x", `{}`), impacts(interlock.Impact{Kind: interlock.ImpactNetwork, Target: "localhost",
 			Reach: interlock.ReachSystem}), nil},
 		{"a first retry", failed(retried, 1, interlock.OutcomeFailure, false), tool("x", `{}`), impacts(), nil},

@@ -31,6 +31,7 @@ const (
 	ActPolicy          = "governance_policy"
 	ActRoster          = "council_roster"
 	ActRegister        = "module_register"
+	ActTrust           = "trust_bulk_override"
 	ActOverride        = "safety_override"
 	ActTextReview      = "safety_review"
 	ActDeletePerson    = "dsr_delete"
@@ -52,14 +53,14 @@ func Classes() []Class {
 		{ActPromotion, 3, high, "promote sensitive episodic content to a stable fact"},
 		{ActQuarantine, 3, high, "quarantine a module"},
 		{ActUnquarantine, 3, high, "end a module's quarantine"},
-		{"self_modification", 3, high, "a module's change of itself"},
+		{interlock.ActModuleCode, 3, high, "a module's change of itself"},
 		{"code_upload", 3, high, "upload code of a module"},
 		{"model_change", 3, high, "retrain or replace a model, or roll one out"},
 		{"training_pipeline", 3, high, "run a training pipeline"},
 		{ActConstant, 3, high, "change a constant of governance"},
 		{ActPolicy, 3, high, "change the rules"},
 		{ActRoster, 3, high, "change who governs, votes or audits"},
-		{"trust_bulk_override", 3, high, "override the trust of many modules"},
+		{ActTrust, 3, high, "override the trust of many modules"},
 		{interlock.ActService, 3, high, "enable a feature that sends user data to an external service"},
 		{ActDeletePerson, 3, high, "delete a person's data for good"},
 		{ActKeepPersonal, 3, high, "keep a person's most sensitive data, to which they have consented"},

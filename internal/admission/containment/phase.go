@@ -130,10 +130,19 @@ func (m *HoldTransition) end(name string) {
 	m.touch(name)
 }
 
+// IsModule reports whether what is in emergency in a scope is what MACE calls a quarantined module. Where the council governs no machine
+// has it so: what a machine sees is contained until people have decided (MACE safety boundaries 8.2).
+func IsModule(scope ledger.HoldScope) bool {
+	return scope == ledger.HoldAgent || scope == ledger.HoldType
+}
+
 // Tighten moves something to a stricter phase, if it is not as strict already, and whatever else follows from that.
 func (m *HoldTransition) Tighten(t Tightening, order *interlock.Order) {
 	name := ledger.HoldName(t.Scope, t.Key)
 	before := m.Holds[name]
+	if t.To == phase.Emergency && t.Trigger != phase.TriggerOrder && IsModule(t.Scope) && m.A.Config.Council.Governs {
+		t.To, t.Why = phase.Contingency, t.Why+"; to quarantine it takes the council: interlock request create module_quarantine --target "+name
+	}
 	if order == nil && t.To == phase.Alternate && before.Phase == "" && m.Tier >= 2 && t.Trigger != phase.TriggerSpread {
 		m.cycle(name, &t)
 	}

@@ -32,8 +32,8 @@ func (d PhaseDetail) String() string {
 	return text
 }
 
-// parsePhase reads it. A proof goes to the end, because it is somebody's words.
-func parsePhase(text string) (d PhaseDetail, err error) {
+// ParsePhase reads it. A proof goes to the end, because it is somebody's words.
+func ParsePhase(text string) (d PhaseDetail, err error) {
 	letter, rest, _ := strings.Cut(text, " ")
 	to, known := phase.Parse(letter)
 	if !known || string(to) != letter {
@@ -103,7 +103,7 @@ func BeginTransition(c *core.PendingOrder, ctx context.Context, a *Containment) 
 // tightenPhase moves something to a stricter phase on an operator's word. Anyone who answers requests may: a stop that was not
 // needed costs time, and one that came late costs more.
 func (a *Containment) tightenPhase(ctx context.Context, c *core.PendingOrder) error {
-	d, err := parsePhase(c.Detail)
+	d, err := ParsePhase(c.Detail)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func roleThatLoosens(p phase.Phase, tier int) string {
 
 // loosenPhase moves something one step back. Nobody but a person does.
 func (a *Containment) loosenPhase(ctx context.Context, c *core.PendingOrder) error {
-	d, err := parsePhase(c.Detail)
+	d, err := ParsePhase(c.Detail)
 	if err != nil {
 		return err
 	}

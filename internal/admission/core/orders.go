@@ -232,7 +232,7 @@ func EffectRefs(r interlock.ActionRequest) []ledger.Ref {
 		}
 	case quorum.ActHaltReplays, quorum.ActFreezeSnapshots, quorum.ActClearHalt:
 		refs = append(refs, Key(ledger.Hold, HaltName(r.Action)))
-	case quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActService:
+	case quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActModuleCode, interlock.ActService:
 		if len(ModuleRefs(r.Action.Target)) > 0 {
 			refs = append(refs, Key(ledger.Setting, SettingRegistry), Key(ledger.Breaker, r.Action.Target))
 		}

@@ -200,7 +200,21 @@ func (a *Governance) clearHalt(_ context.Context, c *core.PendingOrder, r *inter
 		auditlog.HoldRecord{Name: h.Name(), Cause: h.Cause, Why: "by request " + r.ID})
 }
 
-// governed is what an order that changes the rules, the constants, who governs or a halt is as a governed action.
+// quarantines reports whether an order about a phase has a module quarantined, or ends that. Every stricter phase but that one is for
+// anybody who answers (MACE safety boundaries 8.2).
+func quarantines(c *core.PendingOrder) (bool, error) {
+	if scope, _, ok := ledger.Actors(c.Subject); !ok || !containment.IsModule(scope) {
+		return false, nil
+	}
+	if c.Verb == interlock.VerbLoosenPhase {
+		h, _ := c.Standing.Others[ledger.Hold][c.Subject].(ledger.HoldBody)
+		return h.Phase == phase.Emergency, nil
+	}
+	d, err := containment.ParsePhase(c.Detail)
+	return d.To == phase.Emergency, err
+}
+
+// governed is what an order that changes the rules, the constants, who governs, trust, a quarantine or a halt is as a governed action.
 func governed(c *core.PendingOrder) (action interlock.GovernedAction, is bool, err error) {
 	verb, _ := quorum.VerbOf(c.Verb)
 	action = interlock.GovernedAction{Type: verb.Act, Target: c.Subject}
@@ -209,6 +223,12 @@ func governed(c *core.PendingOrder) (action interlock.GovernedAction, is bool, e
 		return interlock.GovernedAction{}, false, nil
 	case quorum.ActRoster:
 		return rosterChange(c)
+	case quorum.ActTrust:
+		action, is = trustOverride(c)
+		return action, is, nil
+	case quorum.ActQuarantine, quorum.ActUnquarantine:
+		is, err = quarantines(c)
+		return action, is, err
 	case quorum.ActPolicy:
 		action.Params = c.Detail
 	case quorum.ActConstant:
@@ -272,13 +292,20 @@ func (a *Governance) takesCouncil(ctx context.Context, c *core.PendingOrder, act
 		return false, err
 	}
 	frozen := ledger.HoldName(ledger.HoldSnapshots, ledger.HoldAll)
-	if _, stands := g.Others[ledger.Hold][frozen]; stands && act != quorum.ActRoster && act != quorum.ActClearHalt {
+	if _, stands := g.Others[ledger.Hold][frozen]; stands && act != quorum.ActRoster && act != quorum.ActClearHalt &&
+		steers(act) {
 		return false, interlock.Errorf(interlock.CodeConflict, "subject",
 			"rules and settings are frozen by an emergency override; the council clears %s (%s)", frozen, quorum.ActClearHalt)
 	}
 	governs, sits := a.Council().Governs, a.sits(&g)
 	halted := slices.ContainsFunc(g.Holds(), func(h ledger.HoldBody) bool { return h.Halts() })
-	return governs && (sits || act != quorum.ActRoster) || sits && (halted || act == quorum.ActClearHalt), nil
+	founds := act == quorum.ActRoster || act == quorum.ActTrust // which an admin does before a council sits
+	return governs && (sits || !founds) || sits && (halted && steers(act) || act == quorum.ActClearHalt), nil
+}
+
+// steers reports whether an act changes what is in force, or who says so. What is contained and whom one trusts is nothing of that.
+func steers(act string) bool {
+	return act != quorum.ActTrust && act != quorum.ActQuarantine && act != quorum.ActUnquarantine
 }
 
 // reads is what refs name as it is now. What an order does of it is made again if any of that moves before it is durable.

@@ -24,7 +24,7 @@ import (
 // is no module's, are for who carries them out.
 func registers(a interlock.GovernedAction) bool {
 	switch a.Type {
-	case quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActService:
+	case quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActModuleCode, interlock.ActService:
 		return strings.HasPrefix(a.Target, string(ledger.HoldAgent)+":") && strings.HasPrefix(strings.TrimSpace(a.Params), "{")
 	}
 	return false

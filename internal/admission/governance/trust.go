@@ -2,6 +2,7 @@ package governance
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/ledger"
+	"interlock/internal/quorum"
+	"interlock/internal/strictjson"
 )
 
 // TrustDetail is the part of an order that says to which level, and for a certificate until when.
@@ -37,7 +40,32 @@ func parseTrustDetail(detail string) (level interlock.Trust, until time.Time, er
 const maxCertificate = 400 * 24 * time.Hour
 
 func readAgent(o interlock.Order) []ledger.Ref {
-	return []ledger.Ref{core.Key(ledger.Agent, o.Subject), core.Key(ledger.Setting, core.SettingRegistry)}
+	return []ledger.Ref{core.Key(ledger.Agent, o.Subject), core.Key(ledger.Setting, core.SettingRegistry),
+		core.Key(ledger.Setting, settingTrusted)}
+}
+
+// Where the council governs, the trust of one agent is for one person to change; of more than one within a day it is an override in bulk,
+// which takes the council (MACE safety boundaries 2).
+const (
+	trustWithin    = 24 * time.Hour
+	settingTrusted = "trust_ordered" // whose trust was ordered within that, and when
+)
+
+// trustOrders are the agents whose trust somebody ordered within a day before a time.
+func trustOrders(standing *ledger.Standing, now time.Time) map[string]time.Time {
+	orders := map[string]time.Time{}
+	if text := standing.Settings[settingTrusted]; text != "" && strictjson.Decode([]byte(text), &orders) != nil {
+		return map[string]time.Time{"": now} // what can't be read is somebody's
+	}
+	maps.DeleteFunc(orders, func(_ string, at time.Time) bool { return now.Sub(at) >= trustWithin })
+	return orders
+}
+
+// trustOverride is what an order about trust is as a governed action, where another agent's was ordered within a day.
+func trustOverride(c *core.PendingOrder) (interlock.GovernedAction, bool) {
+	orders := trustOrders(&c.Standing, c.Now)
+	delete(orders, c.Subject)
+	return interlock.GovernedAction{Type: quorum.ActTrust, Target: ledger.HoldName(ledger.HoldAgent, c.Subject), Params: c.Detail}, len(orders) > 0
 }
 
 // findAgent finds the agent whose trust an order changes, and whether it may be changed so. Trust is climbed one level at a time,
@@ -71,6 +99,15 @@ func (a *Governance) changeTrust(_ context.Context, c *core.PendingOrder) error 
 	}
 	agent.Trust, agent.Until = level, until
 	c.Change.Writes = ledger.Rows(agent)
+	if a.Council().Governs {
+		orders := trustOrders(&c.Standing, c.Now)
+		orders[agent.ID] = c.Now.UTC().Truncate(time.Second)
+		text, err := strictjson.Marshal(orders)
+		if err != nil {
+			return err
+		}
+		c.Change.Writes = append(c.Change.Writes, ledger.Settings(map[string]string{settingTrusted: string(text)})...)
+	}
 	if err := a.Append(&c.Change, interlock.EventTrust, interlock.Requester{Agent: c.Operator}, "operator", record); err != nil {
 		return err
 	}
