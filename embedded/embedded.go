@@ -224,7 +224,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		Redact:       redactor(c),
 		Hash:         hasher(c.Home),
 		People:       personalKeys{c.Home},
-		Verify:       verify,
+		Verify:       proofs(c, sealer),
 		Attest:       attest(sealer),
 		Notify:       channels,
 		Now:          options.Now,
@@ -282,7 +282,7 @@ func open(ctx context.Context, c config.Config, options store.Options, quietly b
 		opened.Close()
 		return nil, err
 	}
-	return &Backend{judging: judging, Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
+	return &Backend{judging: judging, Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: proofs(c, sealer), Attest: attest(sealer),
 		Settled: settled, Answers: sealer.Answers(), alerts: told, signPrefix: sealer.SignPrefix,
 		tampering: wrong, noticed: &sync.Map{}, verify: verify}, nil
 }
@@ -298,6 +298,15 @@ func telling(c config.Config, options store.Options) (admission.Notifier, *alert
 		return nil, nil, err
 	}
 	return channels, newAlerts(channels, time.Now), nil
+}
+
+// proofs checks what proves an operator's words as the settings have it. What says who ordered the settings is checked without them.
+func proofs(c config.Config, sealer *auditlog.Sealer) quorum.Verifier {
+	p := identity.Proofs{Attested: sealer.Public().CheckAttestation}
+	if c.Council.Second {
+		p.Second = quorum.Seconds
+	}
+	return p.Verify
 }
 
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.

@@ -38,8 +38,11 @@ func openToStop(ctx context.Context, c config.Config, options store.Options) (*B
 		return nil, err
 	}
 	verify := identity.Proofs{Attested: sealer.Public().CheckAttestation}.Verify
+	if settled, err := settledBy(ctx, c, opened, verify, sealer.Answers().Pin()); err == nil { // a file weakens nothing; and a stop waits for none
+		c.Council = settled.Config.Council
+	}
 	adm, err := admission.New(admission.Config{Evaluator: *made.evaluator, Store: opened, Redact: redactor(c), Hash: hasher(c.Home),
-		Verify: verify, Attest: attest(sealer), Now: options.Now, Random: rand.Reader, Owner: account.Name(), Brief: true,
+		Verify: proofs(c, sealer), Attest: attest(sealer), Now: options.Now, Random: rand.Reader, Owner: account.Name(), Brief: true,
 		Kill: kill.In(c.Home), Log: opened, Council: c.Council.Terms()})
 	if err == nil {
 		wrong.use(adm.Alarm)
@@ -49,6 +52,6 @@ func openToStop(ctx context.Context, c config.Config, options store.Options) (*B
 		opened.Close()
 		return nil, err
 	}
-	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: verify, Attest: attest(sealer),
+	return &Backend{Admission: adm, Store: opened, Key: sealer.Public(), Settings: c, Proved: proofs(c, sealer), Attest: attest(sealer),
 		Answers: sealer.Answers(), signPrefix: sealer.SignPrefix, tampering: wrong, noticed: &sync.Map{}, verify: verify}, nil
 }

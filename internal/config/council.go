@@ -15,6 +15,7 @@ type Council struct {
 	Review  Duration `json:"review_window"`
 	Audit   Duration `json:"audit_window"`
 	Governs bool     `json:"governs"`
+	Second  bool     `json:"second_factor"` // admins, superadmins and members of the council sign with two factors
 }
 
 // The bounds of the constants.

@@ -79,6 +79,7 @@ func decisionSettings() []Governing {
 		governing("council.review_window", weakerAnother, func(c *Config) *Duration { return &c.Council.Review }, ordered),
 		governing("council.audit_window", weakerAnother, func(c *Config) *Duration { return &c.Council.Audit }, ordered),
 		governing("council.governs", weakerOff, func(c *Config) *bool { return &c.Council.Governs }, either),
+		governing("council.second_factor", weakerOff, func(c *Config) *bool { return &c.Council.Second }, either),
 		governing("memory.enabled", weakerOn+": agents keep facts, and what one has kept another may be told",
 			func(c *Config) *bool { return &c.Memory.Enabled }, both),
 		governing("memory.shared", weakerAdded, func(c *Config) *[]string { return &c.Memory.Shared }, common),

@@ -105,6 +105,8 @@ func pairs() []pair {
 		{"council.approval_wait", func(c *Config) {}, func(c *Config) { c.Council.Wait = Duration(time.Minute) }, true},
 		{"council.audit_window", func(c *Config) {}, func(c *Config) { c.Council.Audit = Duration(200 * time.Hour) }, true},
 		{"council.review_window", func(c *Config) {}, func(c *Config) { c.Council.Review = Duration(200 * time.Hour) }, true},
+		{"council.second_factor", func(c *Config) { c.Council.Second = true }, func(c *Config) {}, true},
+		{"council.second_factor", func(c *Config) {}, func(c *Config) { c.Council.Second = true }, false},
 		{"council.governs", func(c *Config) { c.Council.Governs = true }, func(c *Config) {}, true},
 		{"council.governs", func(c *Config) {}, func(c *Config) { c.Council.Governs = true }, false},
 		{"memory.enabled", func(c *Config) {}, func(c *Config) { c.Memory.Enabled = true }, true},

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -235,8 +236,11 @@ func (c *Console) byTicket(r *http.Request) (interlock.OperatorRecord, string, e
 	if !inOffice(operator, now) {
 		return interlock.OperatorRecord{}, "", refused
 	}
-	if key, err := c.config.Verify(operator, interlock.MethodSSH, ticket.Statement(c.origin),
-		ticket.Signature); err != nil || key == "" {
+	key, err := c.config.Verify(operator, interlock.MethodSSH, ticket.Statement(c.origin), ticket.Signature)
+	if factor, is := errors.AsType[*interlock.Error](err); is && factor.Field == "method" {
+		return interlock.OperatorRecord{}, "", factor
+	}
+	if err != nil || key == "" {
 		return interlock.OperatorRecord{}, "", refused
 	}
 	if !c.asked.Spend(ticketHeader+ticket.Nonce, ticket.Issued.Add(TicketLife)) {

@@ -22,6 +22,7 @@ const (
 	minimumRSABits   = 3072
 	maximumSignature = 64 << 10 // an armored signature; the largest sane RSA key needs 4 KiB
 	userPresent      = 0x01     // flag of a security-key signature: somebody touched it
+	userVerified     = 0x04     // and it knows them, by a PIN or a finger: keys made with ssh-keygen -O verify-required
 )
 
 // names are what agents and operators may be called: nothing that needs quoting in a shell, a URL or a signers file.
@@ -103,25 +104,34 @@ func AllowedSigner(operator interlock.OperatorRecord) (string, error) {
 // VerifyApproval checks an armored SSHSIG over statement in [ApprovalNamespace] against an operator's public key and
 // returns the key's fingerprint. A security key must say that it was touched.
 func VerifyApproval(publicKey, statement, signature string) (fingerprint string, err error) {
+	fingerprint, _, err = verifySSH(publicKey, statement, signature)
+	return fingerprint, err
+}
+
+// verifySSH is [VerifyApproval], and reports whether the key is a security key that knows who has touched it.
+func verifySSH(publicKey, statement, signature string) (fingerprint string, knows bool, err error) {
 	key, err := ParsePublicKey([]byte(publicKey))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	parsed, err := unarmor(signature)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if parsed.HashAlgorithm != sshsig.HashSHA512 && parsed.HashAlgorithm != sshsig.HashSHA256 {
-		return "", errors.New("the signature uses an unknown hash")
+		return "", false, errors.New("the signature uses an unknown hash")
 	}
 	if err := sshsig.Verify(strings.NewReader(statement), parsed, key.key, parsed.HashAlgorithm, ApprovalNamespace); err != nil {
-		return "", fmt.Errorf("checking the signature: %w", err)
+		return "", false, fmt.Errorf("checking the signature: %w", err)
 	}
 	// golang.org/x/crypto/ssh refuses an untouched key itself; checked here too, because approvals depend on it.
-	if isSecurityKey(key.key) && (len(parsed.Signature.Rest) == 0 || parsed.Signature.Rest[0]&userPresent == 0) {
-		return "", errors.New("the security key was not touched")
+	if !isSecurityKey(key.key) {
+		return key.Fingerprint(), false, nil
 	}
-	return key.Fingerprint(), nil
+	if len(parsed.Signature.Rest) == 0 || parsed.Signature.Rest[0]&userPresent == 0 {
+		return "", false, errors.New("the security key was not touched")
+	}
+	return key.Fingerprint(), parsed.Signature.Rest[0]&userVerified != 0, nil
 }
 
 // SignatureKey returns the public key an armored signature says it was made with. It proves nothing; it finds the

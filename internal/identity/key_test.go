@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"interlock"
 	"interlock/internal/identity"
 	"interlock/internal/quorum"
+	"interlock/spec"
 )
 
 const statement = "Interlock approval, version 1\nrequest: \"req-1\"\nverdict: allow\n"
@@ -175,6 +177,58 @@ func TestSecurityKeyMustBeTouched(t *testing.T) {
 		signature := securityKeySignature(t, key, private, application, flags)
 		if _, err := identity.VerifyApproval(line, statement, signature); (err == nil) != want {
 			t.Errorf("flags %#x: %v, want accepted=%t", flags, err, want)
+		}
+	}
+}
+
+// TestSecondFactor: where roles need two factors, of an SSH key only a security key counts that says it knows who has touched it; other roles
+// sign as they did, and what is refused says which method to take.
+func TestSecondFactor(t *testing.T) {
+	spec.Covers(t, "MACE-ROLE-2")
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ssh.ParsePublicKey(ssh.Marshal(struct {
+		Type        string
+		Key         []byte
+		Application string
+	}{ssh.KeyAlgoSKED25519, public, "ssh:"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	private2, plain := newKey(t, "-t", "ed25519")
+	signer, err := identity.FileSigner(private2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer signer.Close()
+	software, err := signer.SignApproval(rand.Reader, statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	touched := func(flags byte) string { return securityKeySignature(t, key, private, "ssh:", flags) }
+	security := string(ssh.MarshalAuthorizedKey(key))
+	second := identity.Proofs{Second: func(role string) bool { return role == "admin" }}
+	for name, tc := range map[string]struct {
+		proofs               identity.Proofs
+		role, key, signature string
+		counts               bool
+	}{
+		"a key in software":                   {second, "admin", plain, software, false},
+		"a touch":                             {second, "admin", security, touched(0x01), false},
+		"a touch by somebody it knows":        {second, "admin", security, touched(0x05), true},
+		"a role that needs none, in software": {second, "operator", plain, software, true},
+		"a role that needs none, by touch":    {second, "operator", security, touched(0x01), true},
+		"where no role needs any":             {identity.Proofs{}, "admin", plain, software, true},
+	} {
+		_, err := tc.proofs.Verify(interlock.OperatorRecord{Name: "otto", Role: tc.role, SSHKey: tc.key}, interlock.MethodSSH, statement, tc.signature)
+		if (err == nil) != tc.counts {
+			t.Errorf("%s: %v", name, err)
+		}
+		var refusal *interlock.Error
+		if err != nil && (!errors.As(err, &refusal) || refusal.Field != "method" || !strings.Contains(refusal.Message, "verify-required")) {
+			t.Errorf("%s does not say what to sign with: %v", name, err)
 		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 // Proofs checks what proves an operator's words, by any method. It is package quorum's Verifier.
 type Proofs struct {
 	Attested func(text, signature string) error // whether the server's key signed a text as its witness; nil: nothing counts
+	// whether an operator of a role signs with two factors only: a passkey, which always knows its user, or a security key that does. That an
+	// SSH key in a file has a passphrase is what the program says that signs with it, and nobody here can see it; nil: no role
+	Second func(role string) bool
 }
 
 // Verify reports whether a signature proves, by a method, that an operator said a statement, and names the key that proves
@@ -19,7 +22,12 @@ type Proofs struct {
 func (p Proofs) Verify(operator interlock.OperatorRecord, method, statement, signature string) (key string, err error) {
 	switch method {
 	case interlock.MethodSSH:
-		return VerifyApproval(operator.SSHKey, statement, signature)
+		key, knows, err := verifySSH(operator.SSHKey, statement, signature)
+		if err == nil && !knows && p.Second != nil && p.Second(operator.Role) {
+			return "", interlock.Errorf(interlock.CodeUnauthorized, "method", "operators with the role %s sign with a passkey, or a security key that "+
+				"asks for a PIN (ssh-keygen -O verify-required), as council.second_factor has it", operator.Role)
+		}
+		return key, err
 	case interlock.MethodPasskey:
 		seen, err := VerifyAssertion(operator, statement, signature)
 		return seen.Passkey.ID, err

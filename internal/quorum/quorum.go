@@ -30,6 +30,7 @@
 package quorum
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -126,6 +127,9 @@ func signed(operator interlock.OperatorRecord, method, key, statement, signature
 		method = interlock.MethodSSH
 	}
 	proving, err := verify(operator, method, statement, signature)
+	if factor, is := errors.AsType[*interlock.Error](err); is && factor.Field == "method" { // it is their key, and takes more than that
+		return factor
+	}
 	if err != nil {
 		return badSignature()
 	}

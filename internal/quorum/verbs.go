@@ -390,6 +390,9 @@ func Governs(role string) bool { return roleGoverns(role) }
 
 func roleGoverns(role string) bool { return role == RoleAdmin || role == RoleSuperadmin }
 
+// Seconds reports whether an operator with this role signs with two factors where that is set (MACE governance, roles).
+func Seconds(role string) bool { return roleForces(role) }
+
 func roleGovernsOrAudits(role string) bool { return roleGoverns(role) || role == RoleAuditor }
 
 func roleForces(role string) bool { return roleGoverns(role) || role == RoleCouncil }
