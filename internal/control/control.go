@@ -7,6 +7,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -52,7 +53,7 @@ type Observers interface {
 	Observer(ctx context.Context, token string) (interlock.AgentRecord, error)
 }
 
-// Config configures the door. Every field is required but Orders, Log, Names and Watch.
+// Config configures the door. Every field is required but Orders, Log, Names, Watch and Looked.
 type Config struct {
 	Backend Backend
 	Token   string         // the credential that stops everything
@@ -60,8 +61,10 @@ type Config struct {
 	Log     Log            // which events are read of
 	Watch   Observers      // whose tokens tell what they see
 	Names   hostname.Names // under which it answers, beside those of the loopback interface
-	Logger  *slog.Logger
-	Now     func() time.Time
+	// optional: records a look before it is answered
+	Looked func(ctx context.Context, by interlock.Requester, what string) error
+	Logger *slog.Logger
+	Now    func() time.Time
 }
 
 const (
@@ -130,11 +133,23 @@ func (d *door) only(next http.Handler) http.Handler {
 		select {
 		case d.room <- struct{}{}:
 			defer func() { <-d.room }()
+			if err := d.looks(r, observer); err != nil {
+				fail(w, http.StatusServiceUnavailable, interlock.Errorf(interlock.CodeUnavailable, "", "the look could not be recorded"))
+				return
+			}
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whose{}, observer)))
 		default:
 			fail(w, http.StatusServiceUnavailable, interlock.Errorf(interlock.CodeLimited, "", "%d requests are under way; try again", maxConcurrent))
 		}
 	})
+}
+
+// looks records that somebody looks, where that is recorded. What is done here leaves its own event.
+func (d *door) looks(r *http.Request, observer string) error {
+	if d.Looked == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil
+	}
+	return d.Looked(r.Context(), interlock.Requester{Agent: cmp.Or(observer, "interlock")}, r.Method+" "+r.URL.Path)
 }
 
 // known is the observer who asks, or nobody's name for the holder of the control token. Observers tell what they see, and ask for a stop

@@ -296,3 +296,30 @@ func (s *switchboard) Signal(_ context.Context, observer string, signal interloc
 	s.told = append(s.told, fmt.Sprint(observer, " ", signal.Agent, " ", signal.Value))
 	return containment.SignalAnswer{Event: "e", Told: true}, nil
 }
+
+// TestLooksAreRecorded: where looks are recorded, what only shows something leaves an event with who asked, or is not answered.
+func TestLooksAreRecorded(t *testing.T) {
+	spec.Covers(t, "MACE-12-15")
+	var looks []string
+	var fails error
+	s := &switchboard{}
+	h := control.Handler(control.Config{Backend: s, Token: token, Now: func() time.Time { return noon },
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Looked: func(_ context.Context, by interlock.Requester, what string) error {
+			looks = append(looks, by.Agent+": "+what)
+			return fails
+		}})
+	if got := ask(h, http.MethodGet, "/v1/kill", ""); got.Code != http.StatusOK {
+		t.Fatal(got.Code, got.Body)
+	}
+	ask(h, http.MethodPost, "/v1/kill", `{"reason":"a drill"}`)
+	if len(looks) != 1 || looks[0] != "interlock: GET /v1/kill" || len(s.thrown) != 1 {
+		t.Errorf("looks %q, stops %v", looks, s.thrown)
+	}
+	fails = errors.New("full")
+	if got := ask(h, http.MethodGet, "/v1/kill", ""); got.Code != http.StatusServiceUnavailable {
+		t.Errorf("a look that can't be recorded is answered %d %s", got.Code, got.Body)
+	}
+	if got := ask(h, http.MethodPost, "/v1/kill", `{"reason":"now"}`); got.Code != http.StatusOK {
+		t.Errorf("a stop waits for a record of a look: %d %s", got.Code, got.Body)
+	}
+}

@@ -143,6 +143,9 @@ func (x *exchange) mayRead(entry interlock.Entry) bool {
 	if !x.token {
 		return true // the local door without a token: the owner of the store
 	}
+	if entry.Type == interlock.EventAccess {
+		return false // its looks are for others to see, or each would find the last one
+	}
 	event, err := auditlog.ParseEvent(entry.Body)
 	return err == nil && event.Role == "agent" && event.Actor == x.agent.ID
 }

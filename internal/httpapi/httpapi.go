@@ -168,6 +168,8 @@ type Config struct {
 	PeerView func(uid int, dir string) interlock.View
 	// optional: serves /mcp on the network door, behind its checks of host and origin; it authenticates by itself
 	MCP http.Handler
+	// optional: records a look, which leaves no event by itself, before it is answered
+	Looked func(ctx context.Context, by interlock.Requester, what string) error
 	// optional: agents read nothing of the log, their own events included, which hold what a judge said of them (ASA 14.3)
 	LogForPeople bool
 }
@@ -321,6 +323,7 @@ type endpoint struct {
 	path   string            // empty: a part of it varies, see [Server.routeOf]
 	method string            // empty: GET
 	serve  func(x *exchange) // nil: it is answered before it comes to that
+	look   bool              // it leaves no event by itself
 }
 
 // endpoints are those of all routes. docs/openapi.yaml describes them.
@@ -328,9 +331,9 @@ func endpoints() [len(routeNames)]endpoint {
 	return [...]endpoint{
 		routeDecide:        {path: "/v1/decide", method: http.MethodPost, serve: (*exchange).decide},
 		routeOutcome:       {path: "/v1/outcome", method: http.MethodPost, serve: (*exchange).outcome},
-		routeEvents:        {path: "/v1/events", serve: (*exchange).events},
-		routeCheckpoint:    {path: "/v1/checkpoint", serve: (*exchange).checkpoint},
-		routeProof:         {path: "/v1/proof", serve: (*exchange).proof},
+		routeEvents:        {path: "/v1/events", serve: (*exchange).events, look: true},
+		routeCheckpoint:    {path: "/v1/checkpoint", serve: (*exchange).checkpoint, look: true},
+		routeProof:         {path: "/v1/proof", serve: (*exchange).proof, look: true},
 		routeEvaluation:    {path: "/access/v1/evaluation", method: http.MethodPost, serve: (*exchange).evaluation},
 		routeEvaluations:   {path: "/access/v1/evaluations", method: http.MethodPost, serve: (*exchange).evaluations},
 		routeAuthzen:       {path: "/.well-known/authzen-configuration", serve: (*exchange).authzenConfiguration},
@@ -338,26 +341,26 @@ func endpoints() [len(routeNames)]endpoint {
 		routeReady:         {path: "/readyz", serve: (*exchange).ready},
 		routeMetrics:       {path: "/metrics", serve: (*exchange).writeMetrics},
 		routeMCP:           {path: "/mcp"},
-		routeHeard:         {path: "/v1/heard", method: http.MethodPost, serve: (*exchange).heard},
-		routeWhatIf:        {path: "/v1/whatif", serve: (*exchange).whatIf},
-		routeShadow:        {path: "/v1/shadow", serve: (*exchange).shadow},
-		routeWait:          {method: http.MethodPost, serve: (*exchange).wait},
+		routeHeard:         {path: "/v1/heard", method: http.MethodPost, serve: (*exchange).heard, look: true},
+		routeWhatIf:        {path: "/v1/whatif", serve: (*exchange).whatIf, look: true},
+		routeShadow:        {path: "/v1/shadow", serve: (*exchange).shadow, look: true},
+		routeWait:          {method: http.MethodPost, serve: (*exchange).wait, look: true},
 		routeRuns:          {path: "/v1/runs", method: http.MethodPost, serve: (*exchange).runs},
 		routeRunEnd:        {method: http.MethodPost, serve: (*exchange).runs},
 		routeTurn:          {method: http.MethodPost, serve: (*exchange).runs},
-		routeHeartbeat:     {path: "/v1/heartbeat", method: http.MethodPost, serve: (*exchange).runs},
+		routeHeartbeat:     {path: "/v1/heartbeat", method: http.MethodPost, serve: (*exchange).runs, look: true},
 		routeBind:          {method: http.MethodPost, serve: (*exchange).runs},
-		routeTelemetry:     {method: http.MethodPost, serve: (*exchange).telemetry},
+		routeTelemetry:     {method: http.MethodPost, serve: (*exchange).telemetry, look: true},
 		routeMessages:      {path: "/v1/messages", method: http.MethodPost, serve: (*exchange).messages},
-		routeWaiting:       {path: "/v1/messages/waiting", serve: (*exchange).messages},
+		routeWaiting:       {path: "/v1/messages/waiting", serve: (*exchange).messages, look: true},
 		routeReceive:       {method: http.MethodPost, serve: (*exchange).messages},
 		routeAcknowledge:   {method: http.MethodPost, serve: (*exchange).messages},
-		routeKeep:          {method: http.MethodPost, serve: (*exchange).runs},
+		routeKeep:          {method: http.MethodPost, serve: (*exchange).runs, look: true},
 		routePlans:         {path: "/v1/plans", method: http.MethodPost, serve: (*exchange).runs},
 		routeReport:        {path: "/safety/report", method: http.MethodPost, serve: (*exchange).report},
 		routeClassify:      {path: "/safety/classify", method: http.MethodPost, serve: (*exchange).classify},
 		routeActionRequest: {path: "/v1/actionrequest/create", method: http.MethodPost, serve: (*exchange).actionRequest},
-		routeOneEvent:      {serve: (*exchange).oneEvent},
+		routeOneEvent:      {serve: (*exchange).oneEvent, look: true},
 		routePersonal:      {path: "/pii/detect_and_handle", method: http.MethodPost, serve: (*exchange).personal},
 		routeFactPut:       {path: "/v1/memory/put", method: http.MethodPost, serve: (*exchange).memory},
 		routeFactPromote:   {path: "/v1/memory/promote", method: http.MethodPost, serve: (*exchange).memory},
@@ -403,6 +406,19 @@ func (s *Server) routeOf(path string) route {
 		return routeGovernance
 	}
 	return routeUnknown
+}
+
+// looks records that somebody looks, where that is recorded (MACE safety boundaries 12). What can't be recorded is not shown.
+func (x *exchange) looks(public bool) error {
+	kept := x.route == routeKeep && x.r.Method == http.MethodPost // which leaves its own
+	if public || kept || x.server.config.Looked == nil || !x.server.endpoints[x.route].look {
+		return nil
+	}
+	by := interlock.Requester{Agent: x.who}
+	if x.token {
+		by.Principal = x.agent.Principal
+	}
+	return x.server.config.Looked(x.r.Context(), by, x.r.Method+" "+x.r.URL.Path)
 }
 
 // serve holds the request against the door and hands it to its route.
@@ -464,6 +480,10 @@ func (x *exchange) serve() {
 		return
 	}
 	defer x.leave()
+	if err := x.looks(public); err != nil {
+		x.fail(err)
+		return
+	}
 	if serve := x.server.endpoints[x.route].serve; serve != nil {
 		serve(x)
 		return

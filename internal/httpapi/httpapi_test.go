@@ -438,3 +438,53 @@ func TestAViewCantLeaveOutInterlocksOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryLookIsRecorded: where looks are recorded, each call that leaves no event of its own does before it is answered, with who asked; what
+// leaves its own leaves no second one, what says how the server does leaves none, and what can't be recorded is not answered.
+func TestEveryLookIsRecorded(t *testing.T) {
+	spec.Covers(t, "MACE-12-15")
+	var looks []string
+	fails := false
+	h := newHouse(t, httpapi.Limits{}, func(c *httpapi.Config) {
+		c.Looked = func(_ context.Context, by interlock.Requester, what string) error {
+			if fails {
+				return interlock.Errorf(interlock.CodeUnavailable, "", "the store is full")
+			}
+			looks = append(looks, by.Agent+" of "+by.Principal+": "+what)
+			return nil
+		}
+	})
+	decided := h.do(h.server.Handler(), "POST", "/v1/decide", liveToken, `{"kind":"shell","input":"true"}`)
+	var own struct {
+		Event string `json:"event_id"`
+	}
+	if err := json.Unmarshal(decided.Body.Bytes(), &own); err != nil || own.Event == "" || len(looks) > 0 {
+		t.Fatalf("a decision: %s, looks %v, %v", decided.Body, looks, err)
+	}
+	for _, call := range [][3]string{{"GET", "/v1/events", ""}, {"GET", "/v1/events?from=0", ""}, {"HEAD", "/v1/checkpoint", ""},
+		{"GET", "/v1/proof?index=0", ""}, {"GET", "/safety/events/" + own.Event, ""}, {"GET", "/v1/messages/waiting", ""},
+		{"GET", "/v1/whatif", ""}, {"GET", "/v1/shadow", ""}, {"POST", "/v1/heartbeat", `{}`},
+		{"POST", "/v1/requests/apr_0123456789ab/wait", `{"timeout_seconds": 0}`}} {
+		looks = nil
+		path, _, _ := strings.Cut(call[1], "?")
+		got := h.do(h.server.Handler(), call[0], call[1], liveToken, call[2])
+		if want := "builder of dana: " + call[0] + " " + path; len(looks) != 1 || looks[0] != want {
+			t.Errorf("%s %s is answered %d and leaves %q", call[0], call[1], got.Code, looks)
+		}
+		if path == "/v1/events" && strings.Contains(got.Body.String(), string(interlock.EventAccess)) {
+			t.Errorf("an agent is shown its own looks: %s", got.Body)
+		}
+	}
+	looks = nil
+	for _, call := range [][2]string{{"GET", "/healthz"}, {"GET", "/readyz"}, {"GET", "/metrics"}, {"GET", "/v1/nothing"}} {
+		h.do(h.server.Handler(), call[0], call[1], liveToken, "")
+	}
+	h.do(h.server.Handler(), "GET", "/v1/events", "ilk_unknown", "")
+	if len(looks) != 0 {
+		t.Errorf("%q are recorded", looks)
+	}
+	fails = true
+	if got := h.do(h.server.Handler(), "GET", "/v1/events", liveToken, ""); got.Code != 503 || strings.Contains(got.Body.String(), own.Event) {
+		t.Errorf("a look that can't be recorded is answered %d %s", got.Code, got.Body)
+	}
+}

@@ -55,7 +55,7 @@ func openControl(settings config.Config, backend *embedded.Backend, tokens *iden
 	}
 	return &controlDoor{listener, control.Config{Backend: backend.Admission, Orders: backend.Admission,
 		Log: backend.Store, Token: token, Watch: tokens, Names: hostname.New(settings.Hosts...),
-		Logger: logger, Now: now}}, nil
+		Looked: backend.RecordLook, Logger: logger, Now: now}}, nil
 }
 
 // controlToken reads the credential, and makes it where there is none.

@@ -142,7 +142,7 @@ func (c *UpCommand) Run(p *cli.Program) error {
 			PerAgent: int64(settings.MaxConcurrentPerAgent)},
 		Past:  past,
 		Waits: backend, Runs: backend, Messages: backend, Reports: backend, Texts: backend, Actions: backend,
-		Personal: backend, Memory: backend, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
+		Personal: backend, Memory: backend, Looked: backend.RecordLook, Telemetry: backend, UsageAgent: backend.Answers.UsageAgent,
 		Build:   httpapi.Build{Version: embedded.Version(), Go: runtime.Version()},
 		Metrics: prove.WithOwed(backend, prove.PagesOf(told.page, judged.Page)), LogForPeople: prove.Alone(settings), Rules: objectors(backend, settings.Profile)})
 	if err != nil {

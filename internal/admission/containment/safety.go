@@ -23,6 +23,9 @@ import (
 // maceProfile is the profile whose homes tell of every safety event.
 const maceProfile = "mace-stage1"
 
+// MACE reports whether the profile in force is that one.
+func (a *Containment) MACE() bool { return a.Active.Load().Profile == maceProfile }
+
 const (
 	tellSafetyEach = time.Hour
 	safetyPage     = 500 // events of one kind that one alert counts; the rest is counted by the next
@@ -38,7 +41,7 @@ func safetyEvents() []interlock.EventType {
 
 // TellSafety raises an alert for each agent of which safety events were recorded since people were told last.
 func (a *Containment) TellSafety(ctx context.Context, now time.Time) (told int, err error) {
-	if a.Config.Log == nil || a.Active.Load().Profile != maceProfile {
+	if a.Config.Log == nil || !a.MACE() {
 		return 0, nil
 	}
 	on := a.Rows(core.Key(ledger.Setting, settingSafety))

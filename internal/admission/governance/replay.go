@@ -124,6 +124,18 @@ func (a *Governance) RecordAccess(ctx context.Context, operator, page string) er
 	return err
 }
 
+// RecordLook records that somebody looks at what is decided or recorded through a door of programs, before they see it, under the profile
+// by which every call leaves an event (MACE safety boundaries 12).
+func (a *Governance) RecordLook(ctx context.Context, by interlock.Requester, what string) error {
+	if !a.Containment.MACE() {
+		return nil
+	}
+	_, err := a.Event(ctx, interlock.EventAccess, by, "agent", auditlog.AccessRecord{
+		Order: interlock.Order{Verb: interlock.VerbReadSealed, Subject: a.Redact(core.Bounded(what, core.MaxDetail)), Operator: by.Agent,
+			At: a.Config.Now().UTC()}})
+	return err
+}
+
 // findMend refuses an order to mend anything else than what is beside the log.
 func (a *Governance) findMend(c *core.PendingOrder) error {
 	if c.Subject != interlock.MendSubject || c.Detail == "" {
