@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -124,5 +125,40 @@ func TestTrustInBulk(t *testing.T) {
 	h.now = h.now.Add(24 * time.Hour)
 	if err := trust(interlock.VerbDemote, "three", interlock.TrustUntested, "ada"); err != nil {
 		t.Errorf("a day later: %v", err)
+	}
+}
+
+// TestPolicyIsTheCouncils: where the council governs nobody alone changes rules, ground rules, what decides in their place or a constant; a
+// module's change of itself, a model's and a training are requests that it takes the council to carry out; and each job says under which
+// rules it was decided.
+func TestPolicyIsTheCouncils(t *testing.T) {
+	spec.Covers(t, "MACE-1-6", "MACE-11-1")
+	h := council(t, governs)
+	for verb, takes := range map[interlock.Verb]string{interlock.VerbAdoptRules: quorum.ActPolicy, interlock.VerbPromoteRules: quorum.ActPolicy,
+		interlock.VerbAdoptGround: quorum.ActPolicy, interlock.VerbAdoptSettings: quorum.ActConstant} {
+		for _, operator := range []string{"ada", "sue"} {
+			detail := "sha256:02"
+			if verb == interlock.VerbAdoptSettings {
+				given := h.settingsGiven(operator, `"monitoring"`, public)
+				detail = given.Detail
+			}
+			err := h.does(verb, map[bool]string{true: governance.SettingsSubject, false: "sha256:01"}[verb == interlock.VerbAdoptSettings], detail, operator)
+			if codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), "request create "+takes) {
+				t.Errorf("%s by %s alone: %v", verb, operator, err)
+			}
+		}
+	}
+	for _, kind := range []string{interlock.ActModuleCode, "code_upload", "model_change", "training_pipeline"} {
+		r := h.asks(kind, "agent:claude", "ada")
+		if r.Class != 3 || r.Ballot.Approval != interlock.ApprovalCouncil {
+			t.Errorf("%s is of class %d and takes %s", kind, r.Class, r.Ballot.Approval)
+		}
+		if _, err := h.executes(r.ID, "executing", "sue"); codeOf(err) != interlock.CodeConflict {
+			t.Errorf("%s before anybody has voted: %v", kind, err)
+		}
+	}
+	h.propose("ls")
+	if got := h.newest(interlock.EventDecision).Snapshots; got["ruleset"] != string(h.Rules().Digest()) {
+		t.Errorf("a job names %v", got)
 	}
 }

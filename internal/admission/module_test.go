@@ -161,6 +161,44 @@ func TestModuleGetsMoreByRequest(t *testing.T) {
 	h.entries()
 }
 
+// TestModuleChangesItself: what a module is made of it does not change, and that it may takes a quorum of the council, whoever asks as what.
+func TestModuleChangesItself(t *testing.T) {
+	spec.Covers(t, "MACE-2-4")
+	made := `{"type":"agent","version":"1","code":["/srv/builder"]}`
+	open := strings.Replace(made, `"code":["/srv/builder"]`, `"code":[]`, 1)
+	h := modular(t)
+	if _, err := h.tryEnrol(quorum.ActRegister, strings.Replace(made, "/srv", "srv", 1)); codeOf(err) != interlock.CodeInvalid || !strings.Contains(err.Error(), "code") {
+		t.Errorf("a path from nowhere: %v", err)
+	}
+	h.enrols(quorum.ActRegister, made)
+	writes := func() interlock.Answer { return h.propose("cp new.py /srv/builder/main.py") }
+	if a := writes(); a.Answer != interlock.Deny || a.Decisive().Rule != "module.code" {
+		t.Fatalf("%v %+v", a.Answer, a.Decisive())
+	}
+	if a := h.propose("cp new.py /srv/other.py"); a.Decisive() != nil && a.Decisive().Rule == "module.code" {
+		t.Errorf("another file: %+v", a.Decisive())
+	}
+	for _, kind := range []string{quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActService} {
+		if _, err := h.tryEnrol(kind, open); codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), interlock.ActModuleCode) {
+			t.Errorf("as %s: %v", kind, err)
+		}
+	}
+	asked, err := h.tryEnrol(interlock.ActModuleCode, open)
+	if err != nil || asked.Ballot.Approval != interlock.ApprovalCouncil {
+		t.Fatalf("%+v %v", asked.Ballot, err)
+	}
+	if _, err := h.executes(asked.ID, "executing", "ada"); codeOf(err) != interlock.CodeConflict {
+		t.Errorf("before the council has voted: %v", err)
+	}
+	h.votes(asked.ID, "approve", "member-0", "member-1", "member-2")
+	if got, err := h.executes(asked.ID, "executing", "ada"); err != nil || got.Status != interlock.ActionExecuted {
+		t.Fatal(got.Status, got.Why, err)
+	}
+	if a := writes(); a.Decisive() != nil && a.Decisive().Rule == "module.code" {
+		t.Errorf("what the council approved: %+v", a.Decisive())
+	}
+}
+
 // TestNodeGoesOffline: what fails degrades a module and takes it offline, each as an event; then a person answers each of its actions, and
 // nothing quarantines it but people. Its own word takes it back from there no more than silence does; registered again it begins again.
 func TestNodeGoesOffline(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // TestModule: what a module's policy forbids is denied whatever else allows it, what it does not have is denied, it reaches no external service
 // but those it declares, and the seed of its job says whether what has failed is tried once more.
 func TestModule(t *testing.T) {
-	spec.Covers(t, "MACE-5.3-1", "MACE-5.2-1")
+	spec.Covers(t, "MACE-5.3-1", "MACE-5.2-1", "MACE-2-4", "MACE-1-6")
 	const retried, not = "seed-100", "seed-0001" // by their SHA-256
 	policy := func(edit ...func(*interlock.Module)) interlock.Snapshot {
 		s := guard()

@@ -13,6 +13,7 @@ func alarmChecks() []conform.Check {
 	return []conform.Check{
 		{IDs: []string{"MACE-10-2", "MACE-12-9"}, Drives: "HTTP API, log", Do: alarms},
 		{IDs: []string{"MACE-10-1"}, Drives: "HTTP API, a running server, log", Do: toldOf},
+		{IDs: []string{"MACE-12-15"}, Drives: "HTTP API and control door under mace-stage1, log", Do: lookedAt},
 		{IDs: []string{"MACE-12-13"}, Drives: "control door, operators' commands, log", Do: oneEvent},
 	}
 }
@@ -87,4 +88,25 @@ func oneEvent(ctx context.Context, d *conform.Driver) (string, error) {
 				redacted.Text),
 			conform.Unless(agents.Status == http.StatusNotFound, "an agent is answered %d", agents.Status),
 			conform.Unless(strings.Contains(whole.Out, "heron is why"), "an admin is answered %s", whole.Out))
+}
+
+func lookedAt(ctx context.Context, d *conform.Driver) (string, error) {
+	h, err := d.House(ctx, conform.Plan{Name: "mace-told", Clocked: true, Settings: "profile: mace-stage1\n"})
+	if err != nil {
+		return "", err
+	}
+	t := town{h}
+	if err := t.Agents(ctx, "looker"); err != nil {
+		return "", err
+	}
+	events := t.Call(ctx, "looker", http.MethodGet, "/v1/events", nil)
+	head := t.Call(ctx, "looker", http.MethodGet, "/v1/checkpoint", nil)
+	state := t.Control(ctx, "", http.MethodGet, "/v1/kill", nil)
+	one, two := t.newest(ctx, "admin_access_event", "GET /v1/events"), t.newest(ctx, "admin_access_event", "GET /v1/checkpoint")
+	three := t.newest(ctx, "admin_access_event", "GET /v1/kill")
+	return "a look at events, at the head and at the switch leaves a signed event each: " + one.by() + ", " + two.by() + ", " + three.by(),
+		conform.First(one.is("admin_access_event"), two.is("admin_access_event"), three.is("admin_access_event"),
+			conform.Unless(one.Actor == "looker", "the look is %s's", one.Actor),
+			conform.Unless(events.Status == http.StatusOK && head.Status == http.StatusOK && state.Status == http.StatusOK, "%d, %d and %d",
+				events.Status, head.Status, state.Status))
 }

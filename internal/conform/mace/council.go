@@ -72,7 +72,7 @@ func cheated(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	again := t.refused(ctx, "c1", "this member has voted", "request", "vote", id, "--reject", "--reason", "I changed my mind")
-	viewer := t.refused(ctx, "vic", "", "request", "vote", id, "--approve")
+	viewer := t.refused(ctx, "vic", "who votes", "request", "vote", id, "--approve")
 	signed, err := t.Order(ctx, "c2", "request", "vote", id, "--approve", "--signed")
 	if err != nil {
 		return "", err
@@ -165,7 +165,7 @@ func classes(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	noticed := t.votes(ctx, three, "adam")
-	early := t.refused(ctx, "ada", "", "request", "execute", three)
+	early := t.refused(ctx, "ada", "which counts from", "request", "execute", three)
 	t.Pass(25 * time.Hour)
 	return "an admin's vote does for class 1; for class 2 it counts after the council had a day to object; class 3 takes a quorum and can't ask for less",
 		conform.First(less, member, noticed, early, t.carries(ctx, "ada", three),

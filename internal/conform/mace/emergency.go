@@ -25,7 +25,7 @@ func paused(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	viewer := t.refused(ctx, "vic", "", "hold", "pause", "--reason", "x")
+	viewer := t.refused(ctx, "vic", "role", "hold", "pause", "--reason", "x")
 	if _, err := t.Order(ctx, "adam", "hold", "pause", "--reason", "maintenance"); err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func incidentHalts(ctx context.Context, d *conform.Driver) (string, error) {
 	halt, incident := t.newest(ctx, "FORCE_HALT_REPLAY", "manifest:"), t.newest(ctx, "SECURITY_INCIDENT", "a way past")
 	held := conform.Reply{Text: string(halt.Payload)}.Member("hold")
 	during, replay := t.Decide(ctx, "scout", conform.Shell("ls")), t.CLI(ctx, "", "replay", "run")
-	alone := t.refused(ctx, "adam", "", "hold", "clear", held, "--reason", "mended")
+	alone := t.refused(ctx, "adam", "quorum of the council", "hold", "clear", held, "--reason", "mended")
 	if _, err := t.given(ctx, "force_halt_clear", held, "mended"); err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 
 	"interlock/internal/conform"
@@ -18,6 +19,9 @@ func governingChecks() []conform.Check {
 			Do:     constants},
 		{IDs: []string{"MACE-6-1"}, Drives: "HTTP API, settings that change, log", Do: learns},
 		{IDs: []string{"MACE-GOV-8"}, Drives: "operators' and the council's commands", Do: roster},
+		{IDs: []string{"MACE-1-6", "MACE-11-1"}, Drives: "operators' commands, HTTP API, log", Do: policy},
+		{IDs: []string{"MACE-2-3", "MACE-8.2-1"}, Drives: "operators' and the council's commands, HTTP API", Do: quarantined},
+		{IDs: []string{"MACE-2-6"}, Drives: "operators' and the council's commands", Do: trusted},
 	}
 }
 
@@ -127,4 +131,77 @@ func roster(ctx context.Context, d *conform.Driver) (string, error) {
 		}
 	}
 	return "no admin or superadmin alone seats or unseats a council member, an auditor or an admin: each takes a request that the council approves", nil
+}
+
+func policy(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := governed(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	rules := filepath.Join(t.Home, "rules")
+	if err := conform.First(os.MkdirAll(rules, 0o700), os.WriteFile(filepath.Join(rules, "looser.yaml"),
+		[]byte("production: [\"prod-*\"]\n"), 0o600)); err != nil {
+		return "", err
+	}
+	adopted := t.refused(ctx, "ada", "governance_policy", "rules", "adopt", "--reason", "faster")
+	if err := os.RemoveAll(rules); err != nil {
+		return "", err
+	}
+	for _, kind := range []string{"self_modification", "code_upload", "model_change", "training_pipeline"} {
+		id, err := t.asks(ctx, "ada", kind, "agent:scout", "version 4")
+		if err != nil {
+			return "", err
+		}
+		if err := t.refused(ctx, "ada", "the request is pending", "request", "execute", id); err != nil {
+			return "", err
+		}
+	}
+	ran, err := t.Expect(ctx, "scout", conform.Shell("cat policy"), "allow")
+	if err != nil {
+		return "", err
+	}
+	named := conform.Reply{Text: t.Event(ctx, ran.Event)}.Member("snapshot_ids")
+	return "rules, a module's change of itself, a model's and a training wait for the council, and a job names the rules it was decided by: " + ran.Event,
+		conform.First(adopted, conform.Unless(strings.Contains(named, `"ruleset"`), "a job names %s", named))
+}
+
+func quarantined(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := governed(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	if err := t.Agents(ctx, "wild"); err != nil {
+		return "", err
+	}
+	_, contained := t.Order(ctx, "ada", "phase", "set", "agent:wild", "A", "--reason", "a look")
+	alone := t.refused(ctx, "ada", "module_quarantine", "phase", "set", "agent:wild", "E", "--reason", "now")
+	id, err := t.given(ctx, "module_quarantine", "agent:wild", "it runs wild")
+	if err != nil {
+		return "", err
+	}
+	stopped := t.Decide(ctx, "wild", conform.Shell("ls"))
+	ends := t.refused(ctx, "ada", "module_unquarantine", "phase", "set", "agent:wild", "C", "--reason", "enough")
+	back, err := t.given(ctx, "module_unquarantine", "agent:wild", "it is mended")
+	if err != nil {
+		return "", err
+	}
+	again := t.Decide(ctx, "wild", conform.Shell("ls"))
+	return "an admin alone contains a module and neither quarantines it nor ends that; the council does both, by " + id + " and " + back,
+		conform.First(contained, alone, ends,
+			conform.Unless(stopped.Answer != "allow", "in quarantine it is answered %s", stopped.Answer),
+			conform.Unless(again.Answer == "allow", "after it %d %s by %s", again.Status, again.Answer, again.Rule))
+}
+
+func trusted(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := governed(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	if err := t.Agents(ctx, "first", "second"); err != nil {
+		return "", err
+	}
+	_, one := t.Order(ctx, "ada", "trust", "promote", "first", "--evidence", "reviewed")
+	bulk := t.refused(ctx, "ada", "trust_bulk_override", "trust", "promote", "second", "--evidence", "reviewed as well")
+	sue := t.refused(ctx, "adam", "trust_bulk_override", "trust", "demote", "second", "--to", "untested", "--reason", "no reason")
+	return "the trust of one agent is an admin's to change, that of another within a day the council's", conform.First(one, bulk, sue)
 }

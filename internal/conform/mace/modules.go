@@ -18,6 +18,7 @@ func moduleChecks() []conform.Check {
 		{IDs: []string{"MACE-5.2-2", "MACE-SR-1", "MACE-GOV-T5", "MACE-APT-1"}, Drives: "HTTP API, the council's commands, log",
 			Do: failingModule},
 		{IDs: []string{"MACE-5.2-1"}, Drives: "HTTP API, operators' commands", Do: retries},
+		{IDs: []string{"MACE-2-4"}, Drives: "HTTP API, operators' and the council's commands", Do: changesItself},
 	}
 }
 
@@ -165,4 +166,32 @@ func retries(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	return fmt.Sprintf("a call has 30000 ms and 3 attempts unless its module says otherwise; of 12 jobs %d are given a retry by their seeds", again),
 		conform.Unless(strings.Contains(shown, "timeout: 30000 ms, 3 attempts") && again+never == 12, "shown is %s", shown)
+}
+
+func changesItself(ctx context.Context, d *conform.Driver) (string, error) {
+	const made = `{"type":"agent","version":"1","code":["/srv/selfish"]}`
+	t, err := common(ctx, d)
+	if err != nil {
+		return "", err
+	}
+	if err := t.Agents(ctx, "selfish"); err != nil {
+		return "", err
+	}
+	id, err := t.asks(ctx, "ada", "module_register", "agent:selfish", "it works", "--params", made)
+	if err := conform.First(err, t.votes(ctx, id, "adam"), t.carries(ctx, "ada", id)); err != nil {
+		return "", err
+	}
+	change := conform.Shell("cp new.py /srv/selfish/main.py")
+	denied := t.Decide(ctx, "selfish", change)
+	open := strings.Replace(made, "/srv/selfish", "/srv/selfish/none", 1)
+	alone := t.refused(ctx, "ada", "self_modification", "request", "create", "module_register", "--target", "agent:selfish", "--params", open,
+		"--because", "mine")
+	given, err := t.given(ctx, "self_modification", "agent:selfish", "version 2", "--params", open)
+	if err != nil {
+		return "", err
+	}
+	after := t.Decide(ctx, "selfish", change)
+	return "a module does not change the files it is made of until the council approves that, by " + given, conform.First(alone,
+		conform.Unless(denied.Answer == "deny" && denied.Rule == "module.code", "it is answered %s by %s", denied.Answer, denied.Rule),
+		conform.Unless(after.Rule != "module.code", "after that it is answered %s by %s", after.Answer, after.Rule))
 }

@@ -98,7 +98,7 @@ func rawForFew(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	t.handle(ctx, "u-3", "r1")
-	auditor := t.refused(ctx, "aud", "", "privacy", "export", "--subject", "u-3", "--reason", "a look")
+	auditor := t.refused(ctx, "aud", "role", "privacy", "export", "--subject", "u-3", "--reason", "a look")
 	read, err := t.Order(ctx, "c1", "privacy", "export", "--subject", "u-3", "--reason", "the passport was shown")
 	event := t.newest(ctx, "admin_access_event", "u-3")
 	return "an auditor gets nothing, one of the council gets it by a signed order that is recorded: " + event.by(),

@@ -10,6 +10,7 @@ import (
 func roleChecks() []conform.Check {
 	return []conform.Check{
 		{IDs: []string{"MACE-ROLE-1"}, Drives: "operators' commands by each role", Do: leastRights},
+		{IDs: []string{"MACE-ROLE-2"}, Drives: "operators' commands by keys in files, settings", Do: secondFactor},
 		{IDs: []string{"MACE-ROLE-3"}, Drives: "an auditor's commands, clock, log", Do: auditedForATime},
 	}
 }
@@ -27,14 +28,14 @@ func leastRights(ctx context.Context, d *conform.Driver) (string, error) {
 		order    []string
 	}{
 		{"vic", []string{"hold", "pause", "--reason", "x"}}, {"vic", []string{"rules", "suppress", "net.upload", "--for", "1h",
-			"--reason", "x"}},
+			"--agent", "scout", "--reason", "x"}},
 		{"aud", []string{"hold", "pause", "--reason", "x"}}, {"aud", []string{"agent", "add", "mine"}},
-		{"c1", []string{"agent", "add", "mine"}}, {"c1", []string{"trust", "promote", "scout", "--reason", "x"}},
-		{"olga", []string{"operator", "add", "eve", "--role", "admin", "--ssh-key", t.KeyFile("olga") + ".pub"}},
+		{"c1", []string{"agent", "add", "mine"}}, {"c1", []string{"trust", "promote", "scout", "--evidence", "x"}},
+		{"olga", []string{"operator", "revoke", "vic"}},
 		{"olga", []string{"hold", "pause", "--reason", "x"}}, {"olga", []string{"privacy", "export", "--subject", "u-1", "--reason",
 			"x"}},
 	} {
-		if err := t.refused(ctx, tc.operator, "", tc.order...); err != nil {
+		if err := t.refused(ctx, tc.operator, "role", tc.order...); err != nil {
 			return "", err
 		}
 	}
@@ -61,4 +62,29 @@ func auditedForATime(ctx context.Context, d *conform.Driver) (string, error) {
 			access.by(),
 		conform.First(within, after, admin, access.is("admin_access_event"),
 			conform.Unless(access.Actor == "aud", "the event names %s", access.Actor))
+}
+
+func secondFactor(ctx context.Context, d *conform.Driver) (string, error) {
+	t, err := founded(ctx, d, "mace-factors")
+	if err != nil {
+		return "", err
+	}
+	if err := t.Operator(ctx, "olga", "operator"); err != nil {
+		return "", err
+	}
+	id, err := t.asks(ctx, "olga", "code_upload", "agent:scout", "version 5")
+	if err != nil {
+		return "", err
+	}
+	t.Down()
+	if err := conform.First(t.settings("council: {second_factor: true}\n"), t.Up(ctx)); err != nil {
+		return "", err
+	}
+	const words = "council.second_factor"
+	return "an admin, a superadmin and the council give no order and no vote by a key in a file, and roles that govern nothing do", conform.First(
+		t.refused(ctx, "ada", words, "hold", "pause", "--reason", "x"), t.refused(ctx, "adam", words, "trust", "promote", "scout", "--evidence", "x"),
+		t.refused(ctx, "c1", words, "request", "vote", id, "--approve"), func() error {
+			_, err := t.Order(ctx, "olga", "request", "withdraw", id)
+			return err
+		}())
 }
