@@ -22,4 +22,7 @@ type Measured struct {
 	Calls      *int64
 	Tokens     *int64
 	Money      map[string]int64 // by currency, in its smallest unit
+
+	// what a service answered, for the record of modules that may have that kept; nil: nobody has seen it
+	Said []byte `json:"-"`
 }

@@ -1,11 +1,14 @@
 package admission
 
 import (
+	"context"
+
 	"interlock"
 	"interlock/internal/admission/containment"
 	"interlock/internal/admission/core"
 	"interlock/internal/auditlog"
 	"interlock/internal/gate"
+	"interlock/internal/ledger"
 	"interlock/internal/module"
 )
 
@@ -27,6 +30,29 @@ func (d *pendingDecision) moduleFindings() []interlock.Finding {
 	return []interlock.Finding{{Gate: gate.NameModule, Rule: "module.offline", Layer: 2, Verdict: interlock.Ask,
 		Reason:     string(interlock.EventNodeOffline) + ": this module is offline (" + health.Why(module.Offline) + "), so a person answers each action",
 		Suggestion: "tell an operator: `interlock module show` says how it does; a module_register request has it begin again"}}
+}
+
+// maxSaid bounds what is kept of one answer of a service.
+const maxSaid = 256 << 10
+
+// keepSaid keeps, sealed and without secrets, what an external service answered a module that may have that kept, and has the outcome name it
+// (MACE safety boundaries 5.3). Of every other agent nothing is kept, nor of an answer that is larger than the bound.
+func (a *Admission) keepSaid(ctx context.Context, change *ledger.Change, r interlock.Requester, said []byte) error {
+	if len(said) == 0 || len(said) > maxSaid {
+		return nil
+	}
+	known, err := a.Known(ctx, core.Key(ledger.Agent, r.Agent))
+	if m := known.Agents[r.Agent].Module; err != nil || m == nil || !m.Persist {
+		return err
+	}
+	text := []byte(a.Redact(string(said)))
+	blob := ledger.Blob{Digest: auditlog.BlobDigest(text)}
+	if blob.Text, err = a.Kept(text, true); err != nil || len(blob.Text) == 0 {
+		return err
+	}
+	change.Blobs = append(change.Blobs, blob)
+	change.Events[0].Snapshots[auditlog.SnapshotSaid] = string(blob.Digest)
+	return nil
 }
 
 // writeRetry records that a module tries once more what has failed (MACE failure boundaries). The first attempt has the index 0.

@@ -10,8 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"interlock"
+	"interlock/internal/admission"
 	"interlock/internal/admission/containment"
 	"interlock/internal/admission/governance"
+	"interlock/internal/auditlog"
 	"interlock/internal/module"
 	"interlock/internal/phase"
 	"interlock/internal/quorum"
@@ -196,6 +198,72 @@ func TestModuleChangesItself(t *testing.T) {
 	}
 	if a := writes(); a.Decisive() != nil && a.Decisive().Rule == "module.code" {
 		t.Errorf("what the council approved: %+v", a.Decisive())
+	}
+}
+
+// TestWhatServicesAnswered: what a service answered a module is kept only where its registration says so, sealed and without secrets, and the
+// outcome names it; of what an agent tells itself, of another agent and of what is too large nothing is.
+func TestWhatServicesAnswered(t *testing.T) {
+	spec.Covers(t, "MACE-5.3-2")
+	const bare, keeps = `{"type":"agent","version":"1"}`, `{"type":"agent","version":"1","persist_external_outputs":true}`
+	var sealed []string
+	h := council(t, func(c *admission.Config) {
+		c.Record.Seal = func(text []byte) ([]byte, error) {
+			sealed = append(sealed, string(text))
+			return []byte("sealed"), nil
+		}
+	})
+	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Principal: "alice", Trust: interlock.TrustValidated, Created: h.now}); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	ends := func(agent, said string) (named, kept string) {
+		t.Helper()
+		sealed = nil
+		calls++
+		who := interlock.Requester{Agent: agent, Principal: "alice", Run: "run-1", Call: fmt.Sprint("call-", calls)}
+		answer := h.propose("git status", func(p *admission.Case) { p.Requester, p.Unseen = who, true })
+		sealed = nil
+		if err := h.Conclude(t.Context(), admission.Concluded{Requester: who, Answer: answer, Measured: interlock.Measured{Said: []byte(said)},
+			Outcome: interlock.Outcome{Action: answer.Action, Status: interlock.OutcomeSuccess}}); err != nil {
+			t.Fatal(err)
+		}
+		named = h.newest(interlock.EventOutcome).Snapshots[auditlog.SnapshotSaid]
+		if named != "" {
+			text, found, err := h.store.Blob(t.Context(), interlock.Digest(named))
+			if err != nil || !found || string(text) != "sealed" || len(sealed) != 1 {
+				t.Fatalf("it is kept as %q, %v %v, of %q", text, found, err, sealed)
+			}
+			return named, sealed[0]
+		}
+		return "", strings.Join(sealed, "")
+	}
+	const answered = `{"content":[{"type":"text","text":"the weather is fine"}]}`
+	nothing := func(what, agent, said string) {
+		t.Helper()
+		if named, kept := ends(agent, said); named != "" || kept != "" {
+			t.Errorf("%s: %s %q", what, named, kept)
+		}
+	}
+	nothing("no module", "claude", answered)
+	h.enrols(quorum.ActRegister, bare)
+	nothing("a module that says nothing of it", "claude", answered)
+	h.enrols(interlock.ActService, keeps)
+	if named, kept := ends("claude", answered); named != string(auditlog.BlobDigest([]byte(answered))) || kept != answered {
+		t.Errorf("%s %q", named, kept)
+	}
+	if _, kept := ends("claude", `{"text":"the key is `+"AKIA"+`QZ7LMNOP4RSTUVWX"}`); strings.Contains(kept, "QZ7LMNOP4RSTUVWX") || kept == "" {
+		t.Errorf("with a secret: %q", kept)
+	}
+	nothing("another agent", "other", answered)
+	nothing("nothing was seen", "claude", "")
+	nothing("too much", "claude", strings.Repeat("x", 300<<10))
+	if err := h.Report(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice", Run: "run-1", Call: "call-3"},
+		interlock.Outcome{Status: interlock.OutcomeSuccess, Detail: answered}); err != nil {
+		t.Fatal(err)
+	}
+	if len(sealed) > 0 {
+		t.Errorf("of an agent's own word %q is kept", sealed)
 	}
 }
 

@@ -82,6 +82,11 @@ func (a *Admission) reportOf(ctx context.Context, r interlock.Requester, o inter
 		return err
 	}
 	plain := ledger.Change{Events: []ledger.Draft{draft}}
+	if m != nil {
+		if err := a.keepSaid(ctx, &plain, r, m.Said); err != nil {
+			return err
+		}
+	}
 	if found && call.At.Unix() > 0 {
 		call.Outcome = o.Status
 		plain.Writes = ledger.Rows(call)
@@ -180,6 +185,10 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			continue
 		}
 		change := ledger.Change{Events: []ledger.Draft{draft}}
+		if err := a.keepSaid(ctx, &change, c.Requester, c.Measured.Said); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
 		settled := copied(change)
 		err = a.settlement(&settled, c.Requester, reserved{c.Answer.Event, c.Answer.Uses, c.Answer.Decided}, c.Outcome.Status, c.Measured)
 		if err != nil {
@@ -187,7 +196,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			continue
 		}
 		if alert == "" && len(settled.Writes) == 0 {
-			plain.Events = append(plain.Events, draft)
+			plain.Events, plain.Blobs = append(plain.Events, draft), append(plain.Blobs, change.Blobs...)
 			a.endings.of(&plain, c.Requester, c.Answer.Action, c.Outcome.Status)
 			continue
 		}

@@ -31,6 +31,7 @@ const (
 	SnapshotSafety     = "safety_ruleset" // what texts are classified by; none in manifests of before
 	SnapshotPrivacy    = "privacy"        // what personal data is, and how it is kept; likewise
 	SnapshotMemory     = "memory"
+	SnapshotSaid       = "external_output" // what a service answered a module, where its registration has that kept
 )
 
 // Declared are the snapshots that a manifest names beside the ruleset's, in the order in which they are looked at.

@@ -156,7 +156,7 @@ func (s *Session) concluded(revision string, p permit, e rpc.Envelope, err error
 			detail = "the server asked for input instead of an answer"
 		}
 		passed := int64(len(p.action.Arguments) + len(e.Result) + len(e.Fault))
-		s.reportMeasured(p, status, s.plainly(detail), took, interlock.Measured{Bytes: &passed})
+		s.reportMeasured(p, status, s.plainly(detail), took, interlock.Measured{Bytes: &passed, Said: e.Result})
 	}
 	return kind, err
 }
