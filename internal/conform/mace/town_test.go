@@ -35,9 +35,9 @@ func TestTheTable(t *testing.T) {
 	}
 }
 
-// undriven are clauses that tests prove and no check drives: a log that its own key has signed holds neither fault, so that no copy of one
-// shows them from outside.
-func undriven() []string { return []string{"MACE-REPLAY-04", "MACE-REPLAY-05"} }
+// undriven are clauses that tests prove and no check drives: a log that its own key has signed holds neither fault of a replay, so that no copy
+// of one shows them from outside; and what a service answered a module goes past the gateway, which no town of these checks has.
+func undriven() []string { return []string{"MACE-REPLAY-04", "MACE-REPLAY-05", "MACE-5.3-2"} }
 
 // TestNothingPassesWithoutAProgram: a check that passes though nothing answers would pass whatever is broken.
 func TestNothingPassesWithoutAProgram(t *testing.T) {
