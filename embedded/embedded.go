@@ -300,15 +300,6 @@ func telling(c config.Config, options store.Options) (admission.Notifier, *alert
 	return channels, newAlerts(channels, time.Now), nil
 }
 
-// proofs checks what proves an operator's words as the settings have it. What says who ordered the settings is checked without them.
-func proofs(c config.Config, sealer *auditlog.Sealer) quorum.Verifier {
-	p := identity.Proofs{Attested: sealer.Public().CheckAttestation}
-	if c.Council.Second {
-		p.Second = quorum.Seconds
-	}
-	return p.Verify
-}
-
 // attest makes the signature field of what this process saw an operator, or the holder of a code, say.
 func attest(sealer *auditlog.Sealer) func(method, subject, statement string) (string, error) {
 	return func(method, subject, statement string) (string, error) {

@@ -12,8 +12,10 @@ import (
 	"interlock"
 	"interlock/internal/admission"
 	admissiongovernance "interlock/internal/admission/governance"
+	"interlock/internal/auditlog"
 	"interlock/internal/config"
 	"interlock/internal/harness"
+	"interlock/internal/identity"
 	"interlock/internal/ledger"
 	"interlock/internal/quorum"
 	"interlock/internal/store"
@@ -165,4 +167,13 @@ func (b *Backend) Settle(ctx context.Context, wanted config.Config) (Settled, er
 // SettingsOrder is the order about settings that is in force now.
 func (b *Backend) SettingsOrder(ctx context.Context) (admissiongovernance.OrderedSettings, error) {
 	return admissiongovernance.ReadSettingsOrder(ctx, b.Store.Load, b.verify, time.Now().UTC())
+}
+
+// proofs checks what proves an operator's words as the settings have it. What says who ordered the settings is checked without them.
+func proofs(c config.Config, sealer *auditlog.Sealer) quorum.Verifier {
+	p := identity.Proofs{Attested: sealer.Public().CheckAttestation}
+	if c.Council.Second {
+		p.Second = quorum.Seconds
+	}
+	return p.Verify
 }
