@@ -254,14 +254,14 @@ func admitted(f interlock.Finding) interlock.Finding {
 	return f
 }
 
-// withoutApproved drops what policy.autoApprove overrules: findings that were inferred, and the profile's base asks.
+// withoutApproved drops what policy.autoApprove overrules: findings that were inferred and halt nothing, and the profile's base asks.
 // Whatever a rule, a declared danger level, a scope or an unknown input objects stays, and so does layer 1. Without the
 // base asks autoApprove could never let a write pass under a profile that asks about every write, which is what operators
 // list it for.
 func withoutApproved(gates gate.Table, found []interlock.Finding) []interlock.Finding {
 	var out []interlock.Finding
 	for _, f := range found {
-		if f.Layer > 1 && (f.Heuristic || gates.Of(f.Gate).Base && f.Verdict == interlock.Ask) {
+		if f.Layer > 1 && f.Verdict.Compare(interlock.Halt) < 0 && (f.Heuristic || gates.Of(f.Gate).Base && f.Verdict == interlock.Ask) {
 			continue
 		}
 		out = append(out, f)
