@@ -27,6 +27,7 @@ type judgeServer struct {
 	only   string   // where set, it denies whatever does not hold this
 	misses []string // and allows what holds one of these
 	flaps  bool     // it says something else each time
+	words  string   // where set, it answers with these
 	tokens int      // that a question takes, as it says; 0: a thousand
 
 	credentials []string // as what it was asked
@@ -115,7 +116,7 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	j.mu.Lock()
 	j.bodies = append(j.bodies, body)
 	j.credentials = append(j.credentials, r.Header.Get("Authorization"))
-	mode, refuses, tokens := j.mode, j.refuses(body), j.tokens
+	mode, refuses, tokens, words := j.mode, j.refuses(body), j.tokens, j.words
 	if j.flaps {
 		refuses = len(j.bodies)%2 == 0
 	}
@@ -131,6 +132,9 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		mode = ""
 	case strings.Contains(body, `"ls -l\`), strings.Contains(body, `ls -l`):
 		mode = ""
+	case words != "":
+		says = words
+	case outside(text): // it believes whatever is not in the question's own line
 	case refuses, strings.Contains(body, denyFirst):
 		says = fmt.Sprintf(judgeDenies, 1, "L1.integrity")
 	case strings.Contains(body, denyWord):
@@ -162,6 +166,36 @@ func (j *judgeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"id": "x", "object": "chat.completion", "model": "throw-away-1",
 		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": says}}},
 		"usage":   map[string]any{"prompt_tokens": tokens, "completion_tokens": 30}}) // a client that has gone needs none
+}
+
+// outside reports whether anything but the one line of a question reached a model in the message that has it.
+func outside(body []byte) bool {
+	var asked struct {
+		Messages []struct {
+			Content string `json:"content"`
+		} `json:"messages"`
+	}
+	if json.Unmarshal(body, &asked) != nil || len(asked.Messages) == 0 {
+		return true
+	}
+	lines := strings.FieldsFunc(strings.TrimSpace(asked.Messages[len(asked.Messages)-1].Content), func(r rune) bool {
+		return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085'
+	})
+	return len(lines) != 3 || strings.Contains(lines[1], "<|") || !strings.HasPrefix(lines[0], "BEGIN ") || !strings.HasPrefix(lines[2], "END ")
+}
+
+// Persuade has an agent ask for a command under profile asa, before a judge that answers in those words; where there are none it denies
+// what is beyond-the-scope, and believes whatever stands outside of the question. It reports whether the command was refused.
+func Persuade(ctx context.Context, d *Driver, home, command, words string) (refused bool, by string, err error) {
+	h, judge, err := asaHouse(ctx, d, home)
+	if err != nil {
+		return false, "", err
+	}
+	judge.mu.Lock()
+	judge.words = words
+	judge.mu.Unlock()
+	got := h.Decide(ctx, "worker", Shell(command))
+	return got.Answer != "allow", got.Rule + ": " + got.Reason, nil
 }
 
 // asaHouse is a home under profile asa with a judge, and an agent. The judge is the same for every check that names the same home.

@@ -135,6 +135,10 @@ func TestWhatWasGivenIsCountedApart(t *testing.T) {
 			t.Untried, t.Stopped = "what it prepares is not made here", false
 		}
 	})
+	ours := Of(Run{}, nil, Batch{Set: Set{Source: Scenarios}, Tried: []Tried{{Given: s.Cases[0], Untried: "for another reason"}}})
+	if ours.Passed || !untried.Passed {
+		t.Errorf("a scenario that shows nothing: passed %t; a file's case that is not tried: %t", ours.Passed, untried.Passed)
+	}
 	if c := untried.Families[0]; c.Cases != 3 || c.Untried != 1 || len(untried.Untried) != 1 || !strings.HasPrefix(untried.Untried[0], "stop-1: ") {
 		t.Errorf("%+v", untried)
 	}
@@ -175,7 +179,7 @@ func TestOpenSetsAreWhole(t *testing.T) {
 		t.Fatalf("%d sets: %v", len(sets), err)
 	}
 	scenes, err := ScenarioSets()
-	if err != nil || len(scenes) != 2 || scenes[0].Least != 100 || scenes[0].Replay("x") != "interlock redteam run --cases scenarios --case x" {
+	if err != nil || len(scenes) != 3 || scenes[0].Least != 100 || scenes[0].Replay("x") != "interlock redteam run --cases scenarios --case x" {
 		t.Fatalf("%d scenarios: %v", len(scenes), err)
 	}
 	for _, s := range sets {

@@ -31,7 +31,7 @@ type RedteamCommand struct {
 
 type redteamRun struct {
 	Seed   uint64   `help:"The number that the attacks are made out of." default:"1" placeholder:"N"`
-	Cases  []string `help:"What to attack with, each beside harmless twins; may be repeated: how many attacks made out of the seed, open (others' collections that ship), scenarios (tries to cheat a council, and memory), or a file or folder of cases. Default: 700 and open." sep:"none" placeholder:"N|open|scenarios|FILE|DIR"`
+	Cases  []string `help:"What to attack with, each beside harmless twins; may be repeated: how many attacks made out of the seed, open (others' collections that ship), scenarios (tries to cheat a council, a judge, and memory), or a file or folder of cases. Default: 700 and open." sep:"none" placeholder:"N|open|scenarios|FILE|DIR"`
 	Case   string   `help:"Only this case: its number under the seed, or with a file its id. Print it, and what is said of it. Nothing is recorded." placeholder:"K|ID"`
 	Family string   `help:"Only this way to attack, such as denylist, exfiltration, approval-bypass, judge, injection, jailbreak or memory." placeholder:"NAME"`
 	Live   bool     `help:"Decide by this home instead of a throw-away one. Nothing is carried out or counted either way."`
@@ -387,17 +387,7 @@ func played(p *cli.Program, sets []redteam.Set) (batches []redteam.Batch, err er
 			b := redteam.Batch{Set: s}
 			for _, c := range s.Cases {
 				tried := redteam.Tried{Given: c, Step: len(c.Steps) - 1}
-				var tries []mace.Try
-				for _, step := range c.Steps {
-					try := mace.Try{By: step.Via}
-					if json.Unmarshal(step.Input, &try.Words) != nil {
-						if err := json.Unmarshal(step.Input, &try); err != nil {
-							return err
-						}
-					}
-					tries = append(tries, try)
-				}
-				if tried.Stopped, tried.By, err = mace.Cheat(p.Ctx, d, strings.TrimSuffix(s.Name, ".jsonl"), tries); err != nil {
+				if tried.Stopped, tried.By, err = play(p.Ctx, d, strings.TrimSuffix(s.Name, ".jsonl"), c); err != nil {
 					return interlock.Errorf(interlock.CodeUnavailable, "", "case %s could not be played: %v", c.ID, err)
 				}
 				// What is refused for another reason than the one that it is about was not tried.
@@ -411,4 +401,25 @@ func played(p *cli.Program, sets []redteam.Set) (batches []redteam.Batch, err er
 		return nil
 	})
 	return batches, err
+}
+
+// play plays one scenario: before a judge, or in a home that a council governs.
+func play(ctx context.Context, d *conform.Driver, home string, c redteam.Given) (stopped bool, by string, err error) {
+	if c.Steps[0].Via == "judge" && len(c.Steps) == 2 {
+		if c.Expect == "stop" && c.Steps[0].Text() != "" { // after a few answers that are none, a judge is not asked for a while
+			home = c.ID
+		}
+		return conform.Persuade(ctx, d, home, c.Steps[1].Text(), c.Steps[0].Text())
+	}
+	var tries []mace.Try
+	for _, step := range c.Steps {
+		try := mace.Try{By: step.Via}
+		if json.Unmarshal(step.Input, &try.Words) != nil {
+			if err := json.Unmarshal(step.Input, &try); err != nil {
+				return false, "", err
+			}
+		}
+		tries = append(tries, try)
+	}
+	return mace.Cheat(ctx, d, home, tries)
 }
