@@ -91,13 +91,15 @@ type CouncilTerms struct {
 	Review  time.Duration // in which the council looks at an emergency override
 	Audit   time.Duration // how long an auditor reads unredacted, from when they were given that role
 	Governs bool          // orders that change the rules or constants take the council too
+	Second  bool          // who governs and votes signs with two factors
 }
 
 // Filled are the constants with the default in place of each that is zero.
 func (t CouncilTerms) Filled() CouncilTerms {
 	const day = 24 * time.Hour
 	return CouncilTerms{Quorum: cmp.Or(t.Quorum, 3), Window: cmp.Or(t.Window, day), Timeout: cmp.Or(t.Timeout, 3*day),
-		Wait: cmp.Or(t.Wait, day), Review: cmp.Or(t.Review, 3*day), Audit: cmp.Or(t.Audit, 90*day), Governs: t.Governs}
+		Wait: cmp.Or(t.Wait, day), Review: cmp.Or(t.Review, 3*day), Audit: cmp.Or(t.Audit, 90*day), Governs: t.Governs,
+		Second: t.Second}
 }
 
 // Leads reports whether a request may go from one status to another. Nothing leaves a terminal one, so a yes is used once.

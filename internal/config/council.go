@@ -28,7 +28,8 @@ const (
 // Terms are the constants with their defaults.
 func (c Council) Terms() interlock.CouncilTerms {
 	return interlock.CouncilTerms{Quorum: c.Quorum, Window: time.Duration(c.Window), Timeout: time.Duration(c.Timeout),
-		Wait: time.Duration(c.Wait), Review: time.Duration(c.Review), Audit: time.Duration(c.Audit), Governs: c.Governs}.Filled()
+		Wait: time.Duration(c.Wait), Review: time.Duration(c.Review), Audit: time.Duration(c.Audit), Governs: c.Governs,
+		Second: c.Second}.Filled()
 }
 
 func (c Council) check() error {

@@ -53,6 +53,7 @@ func (a *Governance) limitsText() ([]byte, error) {
 		"review_window":   a.Council().Review.String(),
 		"audit_window":    a.Council().Audit.String(),
 		"council_governs": strconv.FormatBool(a.Council().Governs),
+		"second_factor":   strconv.FormatBool(a.Council().Second),
 		"max_certificate": time.Duration(maxCertificate).String(),
 		"limit_settled":   ledger.SettleWithin.String(),
 		"limit_uses":      strconv.Itoa(meter.ExactUses),
