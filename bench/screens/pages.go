@@ -73,6 +73,8 @@ func pages(d played) []page {
 		{name: "rollbacks", template: "rollbacks.html", path: "/system/rollbacks", title: "Rollbacks"},
 		{name: "undo", template: "undo.html", path: "/system/rollbacks/new?event=" + d.undone, title: "What would have to be undone"},
 		{name: "rollback", template: "rollback.html", path: "/system/rollbacks/" + d.rollback, title: "A rollback"},
+		{name: "privacy", template: "privacy.html", path: "/system/privacy", title: "Privacy"},
+		{name: "memory", template: "memory.html", path: "/system/memory", title: "Memory"},
 		{name: "orders", template: "orders.html", path: "/system/orders", title: "Orders"},
 		{name: "probes", template: "probes.html", path: "/system/probes", title: "Seeded errors"},
 		{name: "error", template: "error.html", path: "/nowhere", title: "What is not there"},

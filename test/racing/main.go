@@ -25,6 +25,7 @@ var elsewhere = map[string]string{
 	"bench/run":                  "measures",
 	"cmd/interlock":              "its tests run the program; what its goroutines share is in internal",
 	"cmd/interlock/cli":          "as cmd/interlock",
+	"cmd/interlock/prove":        "as cmd/interlock",
 	"cmd/interlock/serve":        "as cmd/interlock",
 	"cmd/interlock-hook":         "its tests run the program",
 	"internal/conform":           "its checks start programs and wait for them",
