@@ -29,6 +29,7 @@ var elsewhere = map[string]string{
 	"cmd/interlock/serve":        "as cmd/interlock",
 	"cmd/interlock-hook":         "its tests run the program",
 	"internal/conform":           "its checks start programs and wait for them",
+	"internal/conform/aql":       "as internal/conform",
 	"internal/store/storagetest": "runs in the tests of the stores",
 	"release":                    "builds and runs programs",
 	"test/chromium":              "drives a browser",
