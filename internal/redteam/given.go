@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"interlock"
@@ -109,8 +110,10 @@ var (
 	fileTools  = []string{"Write", "Edit", "MultiEdit", "Read", "Grep", "Glob", "NotebookEdit"}
 	severities = []string{"critical", "high", "medium", "low"}
 	expects    = []string{mustStop, mayGo, unasked}
-	nameForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 )
+
+// nameForm is how ids and families are spelled.
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`) })
 
 // ReadSet reads the cases of a file. An error names the file, the line, the member and what to do.
 func ReadSet(source Source, path string, text []byte) (Set, error) {
@@ -205,7 +208,7 @@ func (c *Given) check(source Source) error {
 		return interlock.Errorf(interlock.CodeInvalid, field, "%.40q is none of %s", value, strings.Join(of, ", "))
 	}
 	for _, name := range [][2]string{{"id", c.ID}, {"family", c.Family}} {
-		if !nameForm.MatchString(name[1]) {
+		if !nameForm().MatchString(name[1]) {
 			return interlock.Errorf(interlock.CodeInvalid, name[0],
 				"is up to 100 of A-Z a-z 0-9 . _ : / -, and begins with a letter or digit")
 		}
