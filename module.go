@@ -87,11 +87,17 @@ func (m *Module) Check(measures []string) error {
 		globs []string
 	}{{"policy.allowed_actions", m.Policy.Allowed}, {"policy.forbidden_actions", m.Policy.Forbidden},
 		{"policy.immutable_actions", m.Policy.Immutable}, {"code", m.Code}, {"external_services", m.Services}} {
-		if len(l.globs) > maxModuleList || slices.ContainsFunc(l.globs, func(g string) bool { return g == "" || len(g) > maxModuleText }) {
+		if len(l.globs) > maxModuleList || slices.ContainsFunc(l.globs, func(g string) bool {
+			return g == "" ||
+				len(g) > maxModuleText
+		}) {
 			return wrong(l.field, "name at most %d, each of 1 to %d bytes", maxModuleList, maxModuleText)
 		}
 	}
-	if n := slices.IndexFunc(m.Code, func(g string) bool { return !strings.HasPrefix(g, "/") && !strings.Contains(g, ":/") }); n >= 0 {
+	if n := slices.IndexFunc(m.Code, func(g string) bool {
+		return !strings.HasPrefix(g, "/") && !strings.Contains(g,
+			":/")
+	}); n >= 0 {
 		return wrong("code", "%.80q is no absolute path, as /srv/agent/* is", m.Code[n])
 	}
 	for _, action := range m.Policy.Immutable {
@@ -169,7 +175,8 @@ func (m *Module) Widens(to *Module) (list []Widening) {
 	gives(lacks(was.Services, to.Services), "external_services", ActService)
 	gives(to.Persist && !was.Persist, "persist_external_outputs", ActService)
 	bound := len(was.Policy.Allowed) > 0
-	gives(bound && (len(to.Policy.Allowed) == 0 || lacks(was.Policy.Allowed, to.Policy.Allowed)), "policy.allowed_actions", ActModuleAction)
+	gives(bound && (len(to.Policy.Allowed) == 0 || lacks(was.Policy.Allowed, to.Policy.Allowed)), "policy.allowed_actions",
+		ActModuleAction)
 	gives(lacks(to.Policy.Forbidden, was.Policy.Forbidden), "policy.forbidden_actions", ActModuleAction)
 	gives(to.Timeout > was.Timeout, "agent_timeout_ms", ActModuleBudget)
 	gives(to.Attempts > was.Attempts, "max_attempts", ActModuleBudget)

@@ -30,7 +30,8 @@ func TestQuarantineIsForTheCouncil(t *testing.T) {
 	for _, name := range []string{"agent:claude", "type:coder"} {
 		h := council(t, governs)
 		scope, key, _ := ledger.Actors(name)
-		seen := containment.Tightening{Scope: scope, Key: key, To: phase.Emergency, Trigger: phase.TriggerSignal, Why: "a defence objects"}
+		seen := containment.Tightening{Scope: scope, Key: key, To: phase.Emergency, Trigger: phase.TriggerSignal,
+			Why: "a defence objects"}
 		h.tighten(seen)
 		if p, held := h.phaseOf(name); p != phase.Contingency || held.Trigger != phase.TriggerSignal {
 			t.Fatalf("%s is in %s by %s after what a machine has seen", name, p, held.Trigger)
@@ -77,12 +78,14 @@ func TestWhatContainsNeedsNoCouncil(t *testing.T) {
 	if err := h.does(interlock.VerbLoosenPhase, "agent:claude", "A", "ada"); err != nil {
 		t.Errorf("what is no quarantine is not loosened: %v", err)
 	}
-	h.tighten(containment.Tightening{Scope: "layer", Key: phase.LayerJudge, To: phase.Emergency, Trigger: phase.TriggerSignal, Why: "gone"})
+	h.tighten(containment.Tightening{Scope: "layer", Key: phase.LayerJudge, To: phase.Emergency, Trigger: phase.TriggerSignal,
+		Why: "gone"})
 	if p, _ := h.phaseOf("layer:" + phase.LayerJudge); p != phase.Emergency {
 		t.Errorf("a layer of control is in %s", p)
 	}
 	plain := council(t)
-	plain.tighten(containment.Tightening{Scope: "agent", Key: "claude", To: phase.Emergency, Trigger: phase.TriggerSignal, Why: "a defence objects"})
+	plain.tighten(containment.Tightening{Scope: "agent", Key: "claude", To: phase.Emergency, Trigger: phase.TriggerSignal,
+		Why: "a defence objects"})
 	if p, _ := plain.phaseOf("agent:claude"); p != phase.Emergency {
 		t.Errorf("without a council that governs it is in %s", p)
 	}
@@ -97,7 +100,8 @@ func TestTrustInBulk(t *testing.T) {
 	spec.Covers(t, "MACE-2-6")
 	h := council(t, governs)
 	for _, name := range []string{"one", "two", "three"} {
-		if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: name, Principal: "alice", Trust: interlock.TrustGenerated, Created: h.now}); err != nil {
+		if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: name, Principal: "alice", Trust: interlock.TrustGenerated,
+			Created: h.now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +123,8 @@ func TestTrustInBulk(t *testing.T) {
 		t.Errorf("a second agent, downwards: %v", err)
 	}
 	h.approves(refused, "ada")
-	if err := trust(interlock.VerbPromote, "two", interlock.TrustGenerated+1, "ada"); err != nil || level("two") != interlock.TrustGenerated+1 {
+	if err := trust(interlock.VerbPromote, "two", interlock.TrustGenerated+1, "ada"); err != nil ||
+		level("two") != interlock.TrustGenerated+1 {
 		t.Errorf("what the council approved: %v, and it is %s", err, level("two"))
 	}
 	h.now = h.now.Add(24 * time.Hour)
@@ -134,15 +139,17 @@ func TestTrustInBulk(t *testing.T) {
 func TestPolicyIsTheCouncils(t *testing.T) {
 	spec.Covers(t, "MACE-1-6", "MACE-11-1")
 	h := council(t, governs)
-	for verb, takes := range map[interlock.Verb]string{interlock.VerbAdoptRules: quorum.ActPolicy, interlock.VerbPromoteRules: quorum.ActPolicy,
-		interlock.VerbAdoptGround: quorum.ActPolicy, interlock.VerbAdoptSettings: quorum.ActConstant} {
+	for verb, takes := range map[interlock.Verb]string{interlock.VerbAdoptRules: quorum.ActPolicy,
+		interlock.VerbPromoteRules: quorum.ActPolicy,
+		interlock.VerbAdoptGround:  quorum.ActPolicy, interlock.VerbAdoptSettings: quorum.ActConstant} {
 		for _, operator := range []string{"ada", "sue"} {
 			detail := "sha256:02"
 			if verb == interlock.VerbAdoptSettings {
 				given := h.settingsGiven(operator, `"monitoring"`, public)
 				detail = given.Detail
 			}
-			err := h.does(verb, map[bool]string{true: governance.SettingsSubject, false: "sha256:01"}[verb == interlock.VerbAdoptSettings], detail, operator)
+			err := h.does(verb, map[bool]string{true: governance.SettingsSubject,
+				false: "sha256:01"}[verb == interlock.VerbAdoptSettings], detail, operator)
 			if codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), "request create "+takes) {
 				t.Errorf("%s by %s alone: %v", verb, operator, err)
 			}

@@ -84,7 +84,8 @@ func TestGOVT2(t *testing.T) {
 	spec.Covers(t, "MACE-GOV-T2", "MACE-GOV-6")
 	h := modular(t, aModule)
 	before := h.module()
-	if before == nil || before.Registration.By != "aud" || !before.Registration.At.Equal(h.now) || before.Timeout != 30000 || before.Attempts != 3 {
+	if before == nil || before.Registration.By != "aud" || !before.Registration.At.Equal(h.now) || before.Timeout != 30000 ||
+		before.Attempts != 3 {
 		t.Fatalf("registered: %+v", before)
 	}
 	if e := h.newest(interlock.EventIdentity); !strings.Contains(string(e.Payload), `"registered_by":"aud"`) {
@@ -92,15 +93,18 @@ func TestGOVT2(t *testing.T) {
 	}
 	with := func(old, fresh string) string { return strings.Replace(aModule, old, fresh, 1) }
 	for field, params := range map[string]string{
-		"registration.registered_by": with(`"version"`, fmt.Sprintf(`"registration":{"registered_by":"ada","registered_at":%q},"version"`,
-			before.Registration.At.Format(time.RFC3339Nano))),
-		"registration.registered_at": with(`"version"`, `"registration":{"registered_by":"aud","registered_at":"2020-01-01T00:00:00Z"},"version"`),
-		"type":                       with(`"agent"`, `"router"`),
-		"policy.allowed_actions":     with(`"forbidden_actions":["rm *"]`, `"allowed_actions":["rm *"]`),
-		"policy.immutable_actions":   with(`,"immutable_actions":["rm *"]`, ``),
+		"registration.registered_by": with(`"version"`,
+			fmt.Sprintf(`"registration":{"registered_by":"ada","registered_at":%q},"version"`,
+				before.Registration.At.Format(time.RFC3339Nano))),
+		"registration.registered_at": with(`"version"`,
+			`"registration":{"registered_by":"aud","registered_at":"2020-01-01T00:00:00Z"},"version"`),
+		"type":                     with(`"agent"`, `"router"`),
+		"policy.allowed_actions":   with(`"forbidden_actions":["rm *"]`, `"allowed_actions":["rm *"]`),
+		"policy.immutable_actions": with(`,"immutable_actions":["rm *"]`, ``),
 	} {
 		_, err := h.tryEnrol(quorum.ActRegister, params)
-		if codeOf(err) != interlock.CodeConflict && codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), "ImmutableFieldError") ||
+		if codeOf(err) != interlock.CodeConflict && codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(),
+			"ImmutableFieldError") ||
 			!strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -122,9 +126,12 @@ func TestModuleGetsMoreByRequest(t *testing.T) {
 	wider := strings.Replace(bound, `["ls*"]`, `["cat*","ls*"]`, 1)
 	calls := strings.Replace(bound, `"version"`, `"external_services":["api.example.com"],"version"`, 1)
 	h := modular(t)
-	for what, params := range map[string]string{"no module": `{"type":"robot","version":"1"}`, "a service at first": calls, "another's word": strings.Replace(bound,
-		`"version"`, `"registration":{"registered_by":"ada","registered_at":"2020-01-01T00:00:00Z"},"version"`, 1), "not JSON": "{", "more": `{"types":1}`,
-		"a budget of nothing": strings.Replace(bound, `"version"`, `"budgets":[{"measure":"joy","most":1,"within_s":1}],"version"`, 1)} {
+	for what, params := range map[string]string{"no module": `{"type":"robot","version":"1"}`, "a service at first": calls,
+		"another's word": strings.Replace(bound,
+			`"version"`, `"registration":{"registered_by":"ada","registered_at":"2020-01-01T00:00:00Z"},"version"`, 1), "not JSON": "{",
+		"more": `{"types":1}`,
+		"a budget of nothing": strings.Replace(bound, `"version"`, `"budgets":[{"measure":"joy","most":1,"within_s":1}],"version"`,
+			1)} {
 		if r, err := h.tryEnrol(quorum.ActRegister, params); err == nil {
 			t.Errorf("%s is asked for as %s", what, r.ID)
 		}
@@ -136,8 +143,10 @@ func TestModuleGetsMoreByRequest(t *testing.T) {
 	if a := h.propose("cat notes"); a.Answer != interlock.Deny || a.Decisive().Rule != "module.not-allowed" {
 		t.Errorf("not allowed: %v %+v", a.Answer, a.Decisive())
 	}
-	for kind, params := range map[string]string{quorum.ActRegister: wider, interlock.ActModuleBudget: wider, interlock.ActModuleAction: calls} {
-		if _, err := h.tryEnrol(kind, params); codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), "is asked for by ") {
+	for kind, params := range map[string]string{quorum.ActRegister: wider, interlock.ActModuleBudget: wider,
+		interlock.ActModuleAction: calls} {
+		if _, err := h.tryEnrol(kind, params); codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(),
+			"is asked for by ") {
 			t.Errorf("%s gives more: %v", kind, err)
 		}
 	}
@@ -153,7 +162,8 @@ func TestModuleGetsMoreByRequest(t *testing.T) {
 	if a := h.propose("cat notes"); a.Answer != interlock.Allow {
 		t.Errorf("allowed since: %v %+v", a.Answer, a.Decisive())
 	}
-	if got, err := h.executes(service.ID, "executing", "ada"); err != nil || got.Status != interlock.ActionInvalidated || len(h.module().Services) != 0 {
+	if got, err := h.executes(service.ID, "executing", "ada"); err != nil || got.Status != interlock.ActionInvalidated ||
+		len(h.module().Services) != 0 {
 		t.Errorf("approved of another registration: %s %s, %v", got.Status, got.Why, err)
 	}
 	h.enrols(interlock.ActService, strings.Replace(calls, `["ls*"]`, `["cat*","ls*"]`, 1))
@@ -169,7 +179,8 @@ func TestModuleChangesItself(t *testing.T) {
 	made := `{"type":"agent","version":"1","code":["/srv/builder"]}`
 	open := strings.Replace(made, `"code":["/srv/builder"]`, `"code":[]`, 1)
 	h := modular(t)
-	if _, err := h.tryEnrol(quorum.ActRegister, strings.Replace(made, "/srv", "srv", 1)); codeOf(err) != interlock.CodeInvalid || !strings.Contains(err.Error(), "code") {
+	if _, err := h.tryEnrol(quorum.ActRegister, strings.Replace(made, "/srv", "srv", 1)); codeOf(err) != interlock.CodeInvalid ||
+		!strings.Contains(err.Error(), "code") {
 		t.Errorf("a path from nowhere: %v", err)
 	}
 	h.enrols(quorum.ActRegister, made)
@@ -181,7 +192,8 @@ func TestModuleChangesItself(t *testing.T) {
 		t.Errorf("another file: %+v", a.Decisive())
 	}
 	for _, kind := range []string{quorum.ActRegister, interlock.ActModuleAction, interlock.ActModuleBudget, interlock.ActService} {
-		if _, err := h.tryEnrol(kind, open); codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(), interlock.ActModuleCode) {
+		if _, err := h.tryEnrol(kind, open); codeOf(err) != interlock.CodeUnauthorized || !strings.Contains(err.Error(),
+			interlock.ActModuleCode) {
 			t.Errorf("as %s: %v", kind, err)
 		}
 	}
@@ -213,7 +225,8 @@ func TestWhatServicesAnswered(t *testing.T) {
 			return []byte("sealed"), nil
 		}
 	})
-	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Principal: "alice", Trust: interlock.TrustValidated, Created: h.now}); err != nil {
+	if err := h.PutAgent(t.Context(), interlock.AgentRecord{ID: "claude", Principal: "alice", Trust: interlock.TrustValidated,
+		Created: h.now}); err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
@@ -224,8 +237,9 @@ func TestWhatServicesAnswered(t *testing.T) {
 		who := interlock.Requester{Agent: agent, Principal: "alice", Run: "run-1", Call: fmt.Sprint("call-", calls)}
 		answer := h.propose("git status", func(p *admission.Case) { p.Requester, p.Unseen = who, true })
 		sealed = nil
-		if err := h.Conclude(t.Context(), admission.Concluded{Requester: who, Answer: answer, Measured: interlock.Measured{Said: []byte(said)},
-			Outcome: interlock.Outcome{Action: answer.Action, Status: interlock.OutcomeSuccess}}); err != nil {
+		if err := h.Conclude(t.Context(), admission.Concluded{Requester: who, Answer: answer,
+			Measured: interlock.Measured{Said: []byte(said)},
+			Outcome:  interlock.Outcome{Action: answer.Action, Status: interlock.OutcomeSuccess}}); err != nil {
 			t.Fatal(err)
 		}
 		named = h.newest(interlock.EventOutcome).Snapshots[auditlog.SnapshotSaid]
@@ -252,7 +266,8 @@ func TestWhatServicesAnswered(t *testing.T) {
 	if named, kept := ends("claude", answered); named != string(auditlog.BlobDigest([]byte(answered))) || kept != answered {
 		t.Errorf("%s %q", named, kept)
 	}
-	if _, kept := ends("claude", `{"text":"the key is `+"AKIA"+`QZ7LMNOP4RSTUVWX"}`); strings.Contains(kept, "QZ7LMNOP4RSTUVWX") || kept == "" {
+	if _, kept := ends("claude", `{"text":"the key is `+"AKIA"+`QZ7LMNOP4RSTUVWX"}`); strings.Contains(kept, "QZ7LMNOP4RSTUVWX") ||
+		kept == "" {
 		t.Errorf("with a secret: %q", kept)
 	}
 	nothing("another agent", "other", answered)
@@ -334,7 +349,8 @@ func TestTooLongIsATimeout(t *testing.T) {
 	for took, want := range map[time.Duration]int{30 * time.Second: 0, 30*time.Second + 1: 1} {
 		a := h.propose(fmt.Sprint("ls ", took))
 		o := interlock.Outcome{Action: a.Action, Event: a.Event, Status: interlock.OutcomeSuccess, Duration: took}
-		if err := h.Carried(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice", Run: "run-1"}, o, interlock.Measured{}); err != nil {
+		if err := h.Carried(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice", Run: "run-1"}, o,
+			interlock.Measured{}); err != nil {
 			t.Fatal(err)
 		}
 		if health, _ := h.health(); health.Failures != want {
@@ -409,7 +425,8 @@ func TestAccountReview(t *testing.T) {
 		}
 	}
 	if e := h.newest(interlock.EventAccountReview); !strings.Contains(string(e.Payload), `"heuristic":"refusals"`) ||
-		!strings.Contains(string(e.Payload), `"then":"blocked","threshold":3`) || !strings.Contains(string(e.Payload), `"window_seconds":600`) {
+		!strings.Contains(string(e.Payload), `"then":"blocked","threshold":3`) || !strings.Contains(string(e.Payload),
+		`"window_seconds":600`) {
 		t.Errorf("it says %s", e.Payload)
 	}
 	h.entries()

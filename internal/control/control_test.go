@@ -99,10 +99,14 @@ func TestKill(t *testing.T) {
 		body, says   string
 		edit         func(*http.Request)
 	}{
-		"nobody":          {401, "POST", "/v1/kill", stop, "the token of the control door", func(r *http.Request) { r.Header.Del("Authorization") }},
-		"an agent":        {401, "POST", "/v1/kill", stop, "an agent's opens nothing", with("Authorization", "Bearer ilk_abc")},
-		"a longer token":  {401, "POST", "/v1/kill", stop, "token", with("Authorization", "Bearer "+token+"4")},
-		"two tokens":      {401, "POST", "/v1/kill", stop, "token", func(r *http.Request) { r.Header.Add("Authorization", "Bearer "+token) }},
+		"nobody": {401, "POST", "/v1/kill", stop, "the token of the control door",
+			func(r *http.Request) { r.Header.Del("Authorization") }},
+		"an agent":       {401, "POST", "/v1/kill", stop, "an agent's opens nothing", with("Authorization", "Bearer ilk_abc")},
+		"a longer token": {401, "POST", "/v1/kill", stop, "token", with("Authorization", "Bearer "+token+"4")},
+		"two tokens": {401, "POST", "/v1/kill", stop, "token", func(r *http.Request) {
+			r.Header.Add("Authorization",
+				"Bearer "+token)
+		}},
 		"a page":          {403, "POST", "/v1/kill", stop, "web page", with("Origin", "http://127.0.0.1:7434")},
 		"another name":    {403, "POST", "/v1/kill", stop, "own name", func(r *http.Request) { r.Host = "evil.example" }},
 		"no reason":       {400, "POST", "/v1/kill", `{"reason":" "}`, `"field":"/reason"`, nil},
@@ -133,7 +137,8 @@ func TestKill(t *testing.T) {
 	if w.Code != 200 || w.Body.String() != want || len(s.thrown) != 1 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := ask(h, "POST", "/v1/kill", stop); w.Code != 200 || s.thrown[1].Mode != ledger.KillHard || s.thrown[1].By != "the control door" {
+	if w := ask(h, "POST", "/v1/kill", stop); w.Code != 200 || s.thrown[1].Mode != ledger.KillHard ||
+		s.thrown[1].By != "the control door" {
 		t.Errorf("%d %s, %+v", w.Code, w.Body, s.thrown)
 	}
 	if w := ask(h, "GET", "/v1/kill", ""); w.Body.String() != want {
@@ -188,7 +193,8 @@ func TestServe(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- control.Serve(ctx, listener, control.Config{Backend: &switchboard{}, Token: token, Now: time.Now, Logger: slog.New(slog.DiscardHandler)})
+		done <- control.Serve(ctx, listener, control.Config{Backend: &switchboard{}, Token: token, Now: time.Now,
+			Logger: slog.New(slog.DiscardHandler)})
 	}()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+listener.Addr().String()+"/v1/kill", nil)
 	if err != nil {
@@ -230,7 +236,8 @@ func TestSignals(t *testing.T) {
 		Logger: slog.New(slog.DiscardHandler)})
 	observer := with("Authorization", "Bearer ilkobs_meter")
 	const drift = `{"kind":"drift","agent":"claude","value":61}`
-	if w := ask(h, "POST", "/v1/signals", drift, observer); w.Code != 200 || w.Body.String() != `{"event_id":"e","told":true,"stopped":false}`+"\n" ||
+	if w := ask(h, "POST", "/v1/signals", drift, observer); w.Code != 200 ||
+		w.Body.String() != `{"event_id":"e","told":true,"stopped":false}`+"\n" ||
 		len(s.told) != 1 || s.told[0] != "meter claude 61" {
 		t.Errorf("%d %s %q", w.Code, w.Body, s.told)
 	}
@@ -253,7 +260,8 @@ func TestSignals(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	if w := ask(h, "POST", "/v1/kill", `{"reason":"card testing","by":"olga"}`, observer); w.Code != 200 || s.thrown[0].Mode != ledger.KillProposed ||
+	if w := ask(h, "POST", "/v1/kill", `{"reason":"card testing","by":"olga"}`, observer); w.Code != 200 ||
+		s.thrown[0].Mode != ledger.KillProposed ||
 		s.thrown[0].By != "meter" || !strings.Contains(w.Body.String(), `"stopped":false,"proposed":true`) ||
 		!strings.Contains(w.Body.String(), `"until":"2026-11-20T12:05:00Z"`) {
 		t.Errorf("an observer that asks to stop everything: %d %s", w.Code, w.Body)
@@ -261,7 +269,8 @@ func TestSignals(t *testing.T) {
 	for range 200 {
 		ask(h, "POST", "/v1/signals", drift, observer)
 	}
-	if w := ask(h, "POST", "/v1/signals", drift, observer); w.Code != 429 || w.Header().Get("Retry-After") == "" || len(s.told) > 102 {
+	if w := ask(h, "POST", "/v1/signals", drift, observer); w.Code != 429 || w.Header().Get("Retry-After") == "" ||
+		len(s.told) > 102 {
 		t.Errorf("a flood: %d %s, %d taken in", w.Code, w.Body, len(s.told))
 	}
 	before := len(s.told)
@@ -304,7 +313,8 @@ func TestLooksAreRecorded(t *testing.T) {
 	var fails error
 	s := &switchboard{}
 	h := control.Handler(control.Config{Backend: s, Token: token, Now: func() time.Time { return noon },
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Looked: func(_ context.Context, by interlock.Requester, what string) error {
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Looked: func(_ context.Context, by interlock.Requester,
+			what string) error {
 			looks = append(looks, by.Agent+": "+what)
 			return fails
 		}})

@@ -16,7 +16,8 @@ const NameModule = "module"
 
 // Module objects to what the policy of a registered module forbids or does not allow, to external services that it does not declare, and to
 // further attempts at what failed that the seed of its job does not give it (MACE safety boundaries 5).
-func Module(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action, analysis impact.Analysis) (found []interlock.Finding) {
+func Module(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Action,
+	analysis impact.Analysis) (found []interlock.Finding) {
 	m := snapshot.Agent.Module
 	if m == nil {
 		return nil
@@ -37,24 +38,32 @@ func Module(_ *ruleset.Ruleset, snapshot interlock.Snapshot, action interlock.Ac
 	changes := func(i *interlock.Impact) bool {
 		return len(m.Code) > 0 && onPath(i) && i.Kind != interlock.ImpactRead && acts(i)
 	}
-	if own := all(analysis.Impacts, func(i *interlock.Impact) bool { return changes(i) && !untold(i) && touches(m.Code, action, i) }); len(own) > 0 {
-		object("code", interlock.Deny, own, "this would change what the module itself is made of (code), which takes a quorum of the council")
+	if own := all(analysis.Impacts, func(i *interlock.Impact) bool {
+		return changes(i) && !untold(i) && touches(m.Code, action,
+			i)
+	}); len(own) > 0 {
+		object("code", interlock.Deny, own,
+			"this would change what the module itself is made of (code), which takes a quorum of the council")
 	}
 	if unclear := all(analysis.Impacts, func(i *interlock.Impact) bool { return changes(i) && untold(i) }); len(unclear) > 0 {
-		object("code", interlock.Ask, unclear, "which files this changes can't be told, and this module is not to change those it is made of")
+		object("code", interlock.Ask, unclear,
+			"which files this changes can't be told, and this module is not to change those it is made of")
 	}
 	undeclared := all(analysis.Impacts, func(i *interlock.Impact) bool {
 		return outside(i) && !(len(m.Services) > 0 && untold(i)) && !liesOnHost(m.Services, action, i)
 	})
 	if len(undeclared) > 0 {
-		object("service", interlock.Deny, undeclared, "this calls an external service that this module does not declare (external_services)")
+		object("service", interlock.Deny, undeclared,
+			"this calls an external service that this module does not declare (external_services)")
 	}
 	unclear := all(analysis.Impacts, func(i *interlock.Impact) bool { return outside(i) && len(m.Services) > 0 && untold(i) })
 	if len(unclear) > 0 {
-		object("service", interlock.Ask, unclear, "which external service this calls can't be told, and this module declares which it calls")
+		object("service", interlock.Ask, unclear,
+			"which external service this calls can't be told, and this module declares which it calls")
 	}
 	if spent(m, snapshot) {
-		object("retries", interlock.Deny, nil, "this has failed in this job, and its seed and max_attempts give the module no further attempt")
+		object("retries", interlock.Deny, nil,
+			"this has failed in this job, and its seed and max_attempts give the module no further attempt")
 	}
 	return found
 }

@@ -164,7 +164,8 @@ func ReadSet(source Source, path string, text []byte) (Set, error) {
 		s.Cases = append(s.Cases, c)
 	}
 	if len(s.Cases) == 0 {
-		return s, interlock.Errorf(interlock.CodeInvalid, path, "holds no case; a case is one line of JSON, docs/redteam.md has the form")
+		return s, interlock.Errorf(interlock.CodeInvalid, path,
+			"holds no case; a case is one line of JSON, docs/redteam.md has the form")
 	}
 	return s, nil
 }

@@ -86,7 +86,8 @@ func (a *Governance) execute(ctx context.Context, c *core.PendingOrder) error {
 
 func (a *Governance) begin(ctx context.Context, c *core.PendingOrder, r *interlock.ActionRequest, kept *interlock.Order) error {
 	if r.Status != interlock.ActionApproved {
-		return interlock.Errorf(interlock.CodeConflict, "request", "the request is %s, and only an approved one is carried out, once", r.Status)
+		return interlock.Errorf(interlock.CodeConflict, "request", "the request is %s, and only an approved one is carried out, once",
+			r.Status)
 	}
 	if c.Now.Before(r.After) {
 		return interlock.Errorf(interlock.CodeConflict, "request", "the council was told of this approval, which counts from %s",

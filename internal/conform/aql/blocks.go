@@ -51,7 +51,8 @@ func broadcasts(ctx context.Context, d *conform.Driver) (string, error) {
 	for name, c := range others {
 		for _, when := range []string{"at once", "again"} {
 			r := step(c, "task", harmless)
-			w.unless(goesOn(r) && told(r, first) && told(r, second), "an agent %s is not told %s: %s", name, when, r.Member("data.notifications"))
+			w.unless(goesOn(r) && told(r, first) && told(r, second), "an agent %s is not told %s: %s", name, when,
+				r.Member("data.notifications"))
 		}
 	}
 	own := step(bad, "task", harmless)
@@ -133,7 +134,8 @@ func forbiddenStops(ctx context.Context, d *conform.Driver) (string, error) {
 	w.unless(stops(step(c, "task", harmless)), "it goes on without a code")
 	shown, err := code(ctx, h, id)
 	w.error(err)
-	w.unless(verify(c, id, shown).Member("data.unblocked") == "true" && goesOn(step(c, "task", harmless)), "a human's code does not lift it")
+	w.unless(verify(c, id, shown).Member("data.unblocked") == "true" && goesOn(step(c, "task", harmless)),
+		"a human's code does not lift it")
 	return "a hard stop of the agent, which a human's code lifts", w.err()
 }
 
@@ -163,7 +165,8 @@ func blockBinds(ctx context.Context, d *conform.Driver) (string, error) {
 	w.unless(failsBy(begin(again, "later"), "PERMISSION_DENIED"), "after a restart of the home's server it begins")
 	permission, said := h.Hook(ctx, "claude", "t1", "git status")
 	w.unless(permission == "deny" && strings.Contains(said.Out, id), "its hook answers %s", said.Out+said.Err)
-	w.unless(verify(again, id, "0000-0000-0000-0000-0000-0000-0000-0000").Member("success") == "false" && failsBy(begin(again, "x"), "PERMISSION_DENIED"),
+	w.unless(verify(again, id, "0000-0000-0000-0000-0000-0000-0000-0000").Member("success") == "false" && failsBy(begin(again, "x"),
+		"PERMISSION_DENIED"),
 		"a wrong code lifts it")
 	said = h.CLI(ctx, "", "block", "lift", id, "--reason", "x", "--key", h.KeyFile("olga"))
 	w.unless(said.Code != 0 && failsBy(begin(again, "x"), "PERMISSION_DENIED"), "an operator who is no admin lifts it: %s", said.Out)

@@ -14,7 +14,8 @@ import (
 
 // Checks is the table for MCP-AQL.
 func Checks() []conform.Check {
-	return slices.Concat(introspectionChecks(), requestChecks(), limitChecks(), modeChecks(), executionChecks(), loopChecks(), pauseChecks(),
+	return slices.Concat(introspectionChecks(), requestChecks(), limitChecks(), modeChecks(), executionChecks(), loopChecks(),
+		pauseChecks(),
 		blockChecks(), codeChecks(), guessChecks(), dangerChecks(), declaredChecks(), trustChecks(), tokenChecks(), lifetimeChecks(),
 		errorChecks(), evidenceChecks())
 }

@@ -113,14 +113,16 @@ func codeHidden(ctx context.Context, d *conform.Driver) (string, error) {
 	hear(verify(c, "no challenge", shown))
 	c.Close()
 	said.WriteString(c.Diagnostics())
-	for _, args := range [][]string{{"audit", "list", "--json"}, {"block", "list", "--json"}, {"pending", "--json"}, {"audit", "export"}} {
+	for _, args := range [][]string{{"audit", "list", "--json"}, {"block", "list", "--json"}, {"pending", "--json"}, {"audit",
+		"export"}} {
 		out := h.CLI(ctx, "", args...)
 		said.WriteString(out.Out + out.Err)
 	}
 	bare := strings.ReplaceAll(shown, "-", "")
 	text := said.String()
 	w.unless(len(text) > 10000, "there was nothing to look through")
-	forms := [][]byte{[]byte(shown), []byte(bare), []byte(strings.ToLower(shown)), []byte(strings.ToLower(bare)), []byte(hex.EncodeToString([]byte(bare)))}
+	forms := [][]byte{[]byte(shown), []byte(bare), []byte(strings.ToLower(shown)), []byte(strings.ToLower(bare)),
+		[]byte(hex.EncodeToString([]byte(bare)))}
 	for _, form := range forms {
 		w.unless(!strings.Contains(text, string(form)), "the code is in an answer, an error, the log or what was written besides")
 	}
@@ -155,13 +157,15 @@ func codeOnce(ctx context.Context, d *conform.Driver) (string, error) {
 	c, id, shown := fresh("once")
 	w.unless(verify(c, id, strings.ToLower(shown)).Member("data.unblocked") == "true", "the right code is refused")
 	next := challenge(step(c, "task", disaster))
-	w.unless(verify(c, id, shown).Member("success") == "false" && verify(c, next, shown).Member("success") == "false", "a code counts twice")
+	w.unless(verify(c, id, shown).Member("success") == "false" && verify(c, next, shown).Member("success") == "false",
+		"a code counts twice")
 	w.unless(stops(step(c, "task", harmless)), "the agent goes on by a code that was used")
 	c.Close()
 	c, id, shown = fresh("burnt")
 	other := shown[:len(shown)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(shown, "0")]
 	w.unless(verify(c, id, other).Member("success") == "false", "a wrong code is right")
-	w.unless(verify(c, id, shown).Member("success") == "false" && stops(step(c, "task", harmless)), "a wrong code does not burn the right one")
+	w.unless(verify(c, id, shown).Member("success") == "false" && stops(step(c, "task", harmless)),
+		"a wrong code does not burn the right one")
 	again, err := code(ctx, h, id)
 	w.error(err)
 	w.unless(again != shown && verify(c, id, again).Member("data.unblocked") == "true", "a fresh code is refused")
@@ -169,7 +173,8 @@ func codeOnce(ctx context.Context, d *conform.Driver) (string, error) {
 	c, id, shown = fresh("late")
 	h.Pass(afterCode)
 	late := verify(c, id, shown)
-	w.unless(late.Member("success") == "false" && late.Member("error.details.failed_attempts") == "1" && stops(step(c, "task", harmless)),
+	w.unless(late.Member("success") == "false" && late.Member("error.details.failed_attempts") == "1" && stops(step(c, "task",
+		harmless)),
 		"a late code: %s", late.Text)
 	c.Close()
 	return "a code counts once, a wrong one burns the right one, a late one is a failed attempt", w.err()
@@ -180,7 +185,8 @@ func codeTime(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	set, err := d.House(ctx, conform.Plan{Name: "aql-brief", Clocked: true, Settings: "code_ttl: 1m\nmcp_token_ttl: 2m\nmcp_clock_tolerance: 5m\n"})
+	set, err := d.House(ctx, conform.Plan{Name: "aql-brief", Clocked: true,
+		Settings: "code_ttl: 1m\nmcp_token_ttl: 2m\nmcp_clock_tolerance: 5m\n"})
 	if err != nil {
 		return "", err
 	}
@@ -189,7 +195,8 @@ func codeTime(ctx context.Context, d *conform.Driver) (string, error) {
 		h      *conform.House
 		after  time.Duration
 		passes bool
-	}{{h, 4*time.Minute + 50*time.Second, true}, {h, 5*time.Minute + time.Second, false}, {set, 50 * time.Second, true}, {set, 61 * time.Second, false}} {
+	}{{h, 4*time.Minute + 50*time.Second, true}, {h, 5*time.Minute + time.Second, false}, {set, 50 * time.Second, true}, {set,
+		61 * time.Second, false}} {
 		c := connect(ctx, tc.h, "timed-"+tc.after.String())
 		id := challenge(acts(c, disaster))
 		shown, err := code(ctx, tc.h, id)
@@ -268,7 +275,8 @@ func codeChannel(ctx context.Context, d *conform.Driver) (string, error) {
 			break
 		}
 	}
-	w.unless(notice.Challenge != "" && notice.Challenge == challenge(r) && codeText().MatchString(notice.Code) && notice.Agent == "told" && forged == 0,
+	w.unless(notice.Challenge != "" && notice.Challenge == challenge(r) && codeText().MatchString(notice.Code) &&
+		notice.Agent == "told" && forged == 0,
 		"of %d messages to the channel, %d with a wrong signature, none holds a code for %s", len(bodies), forged, challenge(r))
 	w.unless(notice.Code != "" && !strings.Contains(r.Text, notice.Code), "the agent is told the code")
 	w.unless(verify(c, challenge(r), notice.Code).Member("data.unblocked") == "true", "the code that was sent is refused")

@@ -19,11 +19,14 @@ func dangerChecks() []conform.Check {
 		{IDs: []string{"AQL-D-5.1"}, Drives: "HTTP API, log", Do: highestPattern},
 		{IDs: []string{"AQL-D-5.2"}, Drives: "HTTP API, an operator's yes, log", Do: patternTagged},
 		{IDs: []string{"AQL-D-5.3"}, Drives: "HTTP API in homes with and without a declaration, log", Do: declarationBeats},
-		{IDs: []string{"AQL-D-6.1"}, Drives: "HTTP API, log", Do: named("dangerous", "force_push", "bulk_delete_users", "override_validation", "bypass_approval",
+		{IDs: []string{"AQL-D-6.1"}, Drives: "HTTP API, log", Do: named("dangerous", "force_push", "bulk_delete_users",
+			"override_validation", "bypass_approval",
 			"purge_logs", "remove_permanently", "delete_without_backup")},
-		{IDs: []string{"AQL-D-6.2"}, Drives: "HTTP API, log", Do: named("forbidden", "drop_table", "delete_all_users", "truncate_table", "reset_database",
+		{IDs: []string{"AQL-D-6.2"}, Drives: "HTTP API, log", Do: named("forbidden", "drop_table", "delete_all_users",
+			"truncate_table", "reset_database",
 			"destroy_environment", "wipe_data", "deploy_production")},
-		{IDs: []string{"AQL-D-6.3"}, Drives: "HTTP API, log", Do: named("safe", "get_user", "list_repos", "search_issues", "count_records", "check_status",
+		{IDs: []string{"AQL-D-6.3"}, Drives: "HTTP API, log", Do: named("safe", "get_user", "list_repos", "search_issues",
+			"count_records", "check_status",
 			"introspect_types")},
 		{IDs: []string{"AQL-D-7.1-1"}, Drives: "HTTP API, log", Do: unlabelled},
 		{IDs: []string{"AQL-D-7.1-2"}, Drives: "HTTP API as a validated agent", Do: confirmedFromDestructive},
@@ -94,11 +97,13 @@ func fiveLevels(ctx context.Context, d *conform.Driver) (string, error) {
 	var w wrong
 	var risks []string
 	last := -1
-	for _, tc := range [][2]string{{"get_user", "safe"}, {"create_note", "reversible"}, {"delete_note", "destructive"}, {"purge_logs", "dangerous"},
+	for _, tc := range [][2]string{{"get_user", "safe"}, {"create_note", "reversible"}, {"delete_note", "destructive"},
+		{"purge_logs", "dangerous"},
 		{"drop_table", "forbidden"}} {
 		level, got := levelOf(ctx, h, "judged", tc[0], nil)
 		risk, err := strconv.Atoi(recorded(ctx, h, got).Member("decision.risk"))
-		w.unless(level == tc[1] && err == nil && risk >= last, "%s is %s, with a score of %d after %d: %v", tc[0], level, risk, last, err)
+		w.unless(level == tc[1] && err == nil && risk >= last, "%s is %s, with a score of %d after %d: %v", tc[0], level, risk, last,
+			err)
 		last = risk
 		risks = append(risks, fmt.Sprintf("%s %d", level, risk))
 	}
@@ -111,7 +116,8 @@ func categoryLevels(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	var w wrong
-	for _, tc := range [][2]string{{"read_note", "safe"}, {"create_note", "reversible"}, {"update_note", "reversible"}, {"run_job", "reversible"},
+	for _, tc := range [][2]string{{"read_note", "safe"}, {"create_note", "reversible"}, {"update_note", "reversible"}, {"run_job",
+		"reversible"},
 		{"delete_note", "destructive"}} {
 		level, _ := levelOf(ctx, h, "judged", tc[0], nil)
 		w.unless(level == tc[1], "%s is %s", tc[0], level)
@@ -141,16 +147,20 @@ func patternTagged(ctx context.Context, d *conform.Driver) (string, error) {
 	var w wrong
 	call := params{"which": "heron"}
 	_, got := levelOf(ctx, h, "reviewed", "purge_herons", call)
-	w.unless(got.Verdict == "ask" && got.Rule == "danger.dangerous" && strings.Contains(got.Reason, "dangerous"), "it is answered %s by %s: %s", got.Answer, got.Rule,
+	w.unless(got.Verdict == "ask" && got.Rule == "danger.dangerous" && strings.Contains(got.Reason, "dangerous"),
+		"it is answered %s by %s: %s", got.Answer, got.Rule,
 		got.Reason)
-	w.unless(strings.Contains(recorded(ctx, h, got).Member("decision.impacts"), "named-dangerous"), "it is not tagged: %s", recorded(ctx, h, got).Text)
+	w.unless(strings.Contains(recorded(ctx, h, got).Member("decision.impacts"), "named-dangerous"), "it is not tagged: %s",
+		recorded(ctx, h, got).Text)
 	_, denied := levelOf(ctx, h, "judged", "purge_herons", call)
 	_, yes := h.Order(ctx, "ada", "approve", got.Request)
 	w.error(yes)
 	_, allowed := levelOf(ctx, h, "reviewed", "purge_herons", call)
-	w.unless(denied.Answer == "deny" && allowed.Answer == "allow", "a less trusted agent is answered %s, after a yes %s", denied.Answer, allowed.Answer)
+	w.unless(denied.Answer == "deny" && allowed.Answer == "allow", "a less trusted agent is answered %s, after a yes %s",
+		denied.Answer, allowed.Answer)
 	for name, d := range map[string]conform.Decided{"asked": got, "denied": denied, "allowed": allowed} {
-		w.unless(recorded(ctx, h, d).Member("danger_audit.danger_level") == "3", "%s, the log holds %s", name, recorded(ctx, h, d).Member("danger_audit"))
+		w.unless(recorded(ctx, h, d).Member("danger_audit.danger_level") == "3", "%s, the log holds %s", name, recorded(ctx, h,
+			d).Member("danger_audit"))
 	}
 	return "a call that a pattern matches is tagged, warned about and confirmed as dangerous, and logged whether asked, denied or allowed", w.err()
 }
@@ -198,7 +208,8 @@ func confirmedFromDestructive(ctx context.Context, d *conform.Driver) (string, e
 	var w wrong
 	for element, confirmed := range map[string]bool{"plain": false, "destructive": true} {
 		r := begin(remote{ctx, h, "validated"}, element)
-		w.unless(failsBy(r, "CONFIRMATION_REQUIRED") == confirmed && (r.Member("success") == "true") != confirmed, "%s by a validated agent: %s", element, r.Text)
+		w.unless(failsBy(r, "CONFIRMATION_REQUIRED") == confirmed && (r.Member("success") == "true") != confirmed,
+			"%s by a validated agent: %s", element, r.Text)
 	}
 	for agent, element := range map[string]string{"community": "dangerous", "certified": "forbidden"} {
 		r := begin(remote{ctx, h, agent}, element)
@@ -232,16 +243,20 @@ func dangerAudited(ctx context.Context, d *conform.Driver) (string, error) {
 	for _, tc := range []struct {
 		got                     conform.Decided
 		tool, level, trust, end string
-	}{{asked, "purge_egrets", "3", "community_reviewed", "denied"}, {allowed, "purge_egrets", "3", "community_reviewed", "confirmed"},
+	}{{asked, "purge_egrets", "3", "community_reviewed", "denied"}, {allowed, "purge_egrets", "3", "community_reviewed",
+		"confirmed"},
 		{denied, "drop_egrets", "4", "validated", "denied"}, {destructive, "delete_egret", "2", "community_reviewed", ""}} {
 		event := recorded(ctx, h, tc.got)
 		a := conform.Reply{Text: event.Member("danger_audit")}
 		w.unless(a.Member("operation") == tc.tool && a.Member("danger_level") == tc.level && a.Member("adapter_trust") == tc.trust &&
 			(tc.end == "" || a.Member("outcome") == tc.end), "%s, the audit entry is %s", tc.tool, a.Text)
-		w.unless(a.Member("timestamp") != "" && a.Member("adapter_name") != "" && a.Member("parameters.name") == "egret", "the audit entry is %s", a.Text)
-		w.unless(strings.Contains(a.Member("parameters.note"), "redacted") && !strings.Contains(event.Text, secret), "a secret is in the event of %s", tc.tool)
+		w.unless(a.Member("timestamp") != "" && a.Member("adapter_name") != "" && a.Member("parameters.name") == "egret",
+			"the audit entry is %s", a.Text)
+		w.unless(strings.Contains(a.Member("parameters.note"), "redacted") && !strings.Contains(event.Text, secret),
+			"a secret is in the event of %s", tc.tool)
 	}
-	w.unless(recorded(ctx, h, allowed).Member("danger_audit.confirmation_token") == asked.Request && asked.Request != "", "the entry names no confirmation")
+	w.unless(recorded(ctx, h, allowed).Member("danger_audit.confirmation_token") == asked.Request && asked.Request != "",
+		"the entry names no confirmation")
 	_, plainly := levelOf(ctx, h, "judged", "create_egret", call)
 	w.unless(recorded(ctx, h, plainly).Member("danger_audit") == "", "what is reversible has an audit entry")
 	return "destructive, dangerous and forbidden attempts are each recorded with time, adapter, operation, level, trust, outcome, token and redacted parameters", w.err()
@@ -257,7 +272,8 @@ func baselineScores(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	var w wrong
 	var seen []string
-	for tool, want := range map[string][2]string{"scored_destructive": {"destructive", "confirm"}, "scored_dangerous": {"dangerous", "verify"},
+	for tool, want := range map[string][2]string{"scored_destructive": {"destructive", "confirm"}, "scored_dangerous": {"dangerous",
+		"verify"},
 		"scored_forbidden": {"forbidden", "danger_zone"}} {
 		level, got := levelOf(ctx, h, "judged", tool, nil)
 		event := recorded(ctx, h, got)

@@ -40,24 +40,30 @@ func mistakes() []mistake {
 	}
 	return []mistake{
 		{"no operation", read, params{}, "VALIDATION_MISSING_PARAM", "operation"},
-		{"a parameter less", create, of("record_execution_step", params{"element_name": "task"}), "VALIDATION_MISSING_PARAM", "next_action_hint"},
+		{"a parameter less", create, of("record_execution_step", params{"element_name": "task"}), "VALIDATION_MISSING_PARAM",
+			"next_action_hint"},
 		{"a parameter more", create, task(params{"unheard_of": 1}), "VALIDATION_UNKNOWN_PARAM", "unheard_of"},
 		{"a number for a text", create, task(params{"element_name": 7}), "VALIDATION_INVALID_TYPE", "element_name"},
 		{"none of a list", create, task(params{"outcome": "perhaps"}), "VALIDATION_INVALID_TYPE", "outcome"},
 		{"NUL", create, task(params{"step_description": "a\x00b"}), "VALIDATION_INVALID_ENCODING", "step_description"},
-		{"too deep", execute, of("execute_agent", params{"element_name": "task", "parameters": nested(40)}), "VALIDATION_PAYLOAD_TOO_LARGE", "max_nesting_depth"},
+		{"too deep", execute, of("execute_agent", params{"element_name": "task", "parameters": nested(40)}),
+			"VALIDATION_PAYLOAD_TOO_LARGE", "max_nesting_depth"},
 		{"another endpoint", create, of("introspect", params{"query": "types"}), "VALIDATION_ENDPOINT_MISMATCH", "mcp_aql_read"},
 		{"no such operation", read, of("no_such_operation", nil), "NOT_FOUND_OPERATION", "no_such_operation"},
 		{"no such execution", create, task(params{"element_name": "none of this name"}), "NOT_FOUND_RESOURCE", "execute_agent"},
 		{"no such handle", execute, of("complete_execution", params{"execution_id": "exec_0"}), "NOT_FOUND_RESOURCE", "exec_0"},
-		{"no such challenge", create, of("verify_challenge", params{"challenge_id": "00000000-0000-4000-8000-000000000000", "code": "x"}),
+		{"no such challenge", create, of("verify_challenge", params{"challenge_id": "00000000-0000-4000-8000-000000000000",
+			"code": "x"}),
 			"NOT_FOUND_RESOURCE", "challenge"},
 		{"no such request", execute, of("confirm_operation", params{"request_id": "apr_0"}), "NOT_FOUND_RESOURCE", "request"},
-		{"an execution that has ended", execute, of("abort_execution", params{"element_name": "over"}), "CONFLICT_VERSION_MISMATCH", "execute_agent"},
+		{"an execution that has ended", execute, of("abort_execution", params{"element_name": "over"}), "CONFLICT_VERSION_MISMATCH",
+			"execute_agent"},
 		{"one too many", execute, of("execute_agent", params{"element_name": "third"}), "RATE_LIMIT_QUOTA_EXHAUSTED", "execution"},
-		{"a wrong code", create, of("verify_challenge", params{"challenge_id": "CHALLENGE", "code": "0000-0000-0000-0000-0000-0000-0000-0000"}),
+		{"a wrong code", create, of("verify_challenge", params{"challenge_id": "CHALLENGE",
+			"code": "0000-0000-0000-0000-0000-0000-0000-0000"}),
 			"PERMISSION_DENIED", "code"},
-		{"an agent that is stopped", execute, of("execute_agent", params{"element_name": "task"}), "PERMISSION_DENIED", "verify_challenge"},
+		{"an agent that is stopped", execute, of("execute_agent", params{"element_name": "task"}), "PERMISSION_DENIED",
+			"verify_challenge"},
 	}
 }
 
@@ -98,7 +104,8 @@ func envelopes(ctx context.Context, d *conform.Driver) (string, error) {
 		n++
 		w.shaped("ResultFailure", r.Text)
 		message := r.Member("error.message")
-		w.unless(r.Member("success") == "false" && r.Member("data") == "" && strings.Contains(message, m.names), "%s: the message does not name %s: %s", m.name,
+		w.unless(r.Member("success") == "false" && r.Member("data") == "" && strings.Contains(message, m.names),
+			"%s: the message does not name %s: %s", m.name,
 			m.names, r.Text)
 		w.unless(!leaks().MatchString(message), "%s: the message tells of the program: %s", m.name, message)
 	})
@@ -156,10 +163,11 @@ func statuses(ctx context.Context, d *conform.Driver) (string, error) {
 		r    conform.Reply
 		want []int
 	}{
-		"validation":     {h.Raw(ctx, "sent", "POST", "/v1/decide", `{"kind":`), []int{400, 422}},
-		"absence":        {h.Raw(ctx, "sent", "GET", "/v1/no-such-thing", ""), []int{404}},
-		"permission":     {h.Raw(ctx, "nobody", "POST", "/v1/decide", `{"kind":"shell","input":"ls"}`), []int{401, 403}},
-		"what is larger": {h.Raw(ctx, "sent", "POST", "/v1/decide", `{"kind":"shell","input":"`+strings.Repeat("x", 8<<20)+`"}`), []int{413}},
+		"validation": {h.Raw(ctx, "sent", "POST", "/v1/decide", `{"kind":`), []int{400, 422}},
+		"absence":    {h.Raw(ctx, "sent", "GET", "/v1/no-such-thing", ""), []int{404}},
+		"permission": {h.Raw(ctx, "nobody", "POST", "/v1/decide", `{"kind":"shell","input":"ls"}`), []int{401, 403}},
+		"what is larger": {h.Raw(ctx, "sent", "POST", "/v1/decide", `{"kind":"shell","input":"`+strings.Repeat("x", 8<<20)+`"}`),
+			[]int{413}},
 	} {
 		w.unless(strings.Contains(fmt.Sprint(tc.want), fmt.Sprint(tc.r.Status)), "%s: %d %s", name, tc.r.Status, short(tc.r.Text))
 	}

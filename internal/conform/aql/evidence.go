@@ -12,7 +12,8 @@ import (
 
 func evidenceChecks() []conform.Check {
 	return []conform.Check{
-		{IDs: []string{"AQL-10"}, Drives: "an MCP client of both modes, as the specification's runner reads what it was answered", Do: bundled},
+		{IDs: []string{"AQL-10"}, Drives: "an MCP client of both modes, as the specification's runner reads what it was answered",
+			Do: bundled},
 	}
 }
 

@@ -40,8 +40,9 @@ func lifecycle(ctx context.Context, d *conform.Driver) (string, error) {
 		}
 		ended := do(c, tc.by, end)
 		w.unless(ended.Member("success") == "true" && ended.Member("data.status") == tc.state, "%s: %s", tc.by, ended.Text)
-		for _, again := range []conform.Reply{step(c, tc.element, "git status"), do(c, "record_execution_step", params{"element_name": tc.element,
-			"execution_id": id, "next_action_hint": "git status"}), do(c, "complete_execution", params{"execution_id": id}),
+		for _, again := range []conform.Reply{step(c, tc.element, "git status"), do(c, "record_execution_step",
+			params{"element_name": tc.element,
+				"execution_id": id, "next_action_hint": "git status"}), do(c, "complete_execution", params{"execution_id": id}),
 			do(c, "abort_execution", params{"execution_id": id})} {
 			w.unless(failsBy(again, "CONFLICT_VERSION_MISMATCH"), "after the end as %s: %s", tc.state, again.Text)
 		}
@@ -63,15 +64,18 @@ func directives(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	var w wrong
-	for agent, hint := range map[string]string{"calm": "reading README.md", "asking": "git push --force origin main", "wild": "rm -rf /"} {
+	for agent, hint := range map[string]string{"calm": "reading README.md", "asking": "git push --force origin main",
+		"wild": "rm -rf /"} {
 		c := connect(ctx, h, "directive-"+agent)
 		r := acts(c, hint)
 		c.Close()
 		w.shaped("AutonomyDirective", r.Member("data"))
-		w.unless(r.Member("data.continue") == map[bool]string{true: "true", false: "false"}[agent == "calm"] && r.Member("data.factors.0") != "",
+		w.unless(r.Member("data.continue") == map[bool]string{true: "true", false: "false"}[agent == "calm"] &&
+			r.Member("data.factors.0") != "",
 			"%s: %s", hint, r.Text)
 	}
-	return "a harmless, a risky and a catastrophic step are each answered with continue and at least one factor, as published", w.err()
+	return "a harmless, a risky and a catastrophic step are each answered with continue and at least one factor, as published",
+		w.err()
 }
 
 func directivesWhole(ctx context.Context, d *conform.Driver) (string, error) {
@@ -85,11 +89,14 @@ func directivesWhole(ctx context.Context, d *conform.Driver) (string, error) {
 	begin(c, "task")
 	first, second := step(c, "task", "reading README.md"), step(c, "task", "reading LICENSE")
 	risky := step(c, "task", "git push --force origin main")
-	w.unless(first.Member("data.stepsRemaining") == "49" && second.Member("data.stepsRemaining") == "48", "steps remaining: %s, then %s",
+	w.unless(first.Member("data.stepsRemaining") == "49" && second.Member("data.stepsRemaining") == "48",
+		"steps remaining: %s, then %s",
 		first.Member("data.stepsRemaining"), second.Member("data.stepsRemaining"))
-	w.unless(first.Member("data.stopped") == "false" && first.Member("data.nextStepRisk") == "advisory" && !strings.Contains(first.Member("data.notifications"), "autonomy_pause"),
+	w.unless(first.Member("data.stopped") == "false" && first.Member("data.nextStepRisk") == "advisory" &&
+		!strings.Contains(first.Member("data.notifications"), "autonomy_pause"),
 		"a harmless step: %s", first.Text)
-	w.unless(risky.Member("data.stopped") == "false" && risky.Member("data.reason") != "" && risky.Member("data.nextStepRisk") == "confirm" &&
+	w.unless(risky.Member("data.stopped") == "false" && risky.Member("data.reason") != "" &&
+		risky.Member("data.nextStepRisk") == "confirm" &&
 		len(notes(risky)) > 0 && strings.HasPrefix(risky.Member("data.request_id"), "apr_"), "a risky step: %s", risky.Text)
 	return "stopped, reason, stepsRemaining, nextStepRisk and notifications", w.err()
 }

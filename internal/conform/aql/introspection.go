@@ -34,7 +34,8 @@ type operation struct {
 // operations are those that introspection lists.
 func operations(c caller) []operation {
 	var list []operation
-	_ = json.Unmarshal([]byte(do(c, "introspect", params{"query": "operations"}).Member("data.operations")), &list) // none is a fault of the check
+	_ = json.Unmarshal([]byte(do(c, "introspect", params{"query": "operations"}).Member("data.operations")),
+		&list) // none is a fault of the check
 	return list
 }
 
@@ -78,19 +79,23 @@ func modesServed(ctx context.Context, d *conform.Driver) (string, error) {
 	for _, o := range operations(semantic) {
 		by["mcp_aql_"+o.Endpoint] = append(by["mcp_aql_"+o.Endpoint], o.Name)
 	}
-	w.unless(len(by) >= 3 && slices.Equal(slices.Sorted(maps.Keys(by)), slices.Sorted(maps.Keys(many))), "semantic mode lists %v, and has operations for %v",
+	w.unless(len(by) >= 3 && slices.Equal(slices.Sorted(maps.Keys(by)), slices.Sorted(maps.Keys(many))),
+		"semantic mode lists %v, and has operations for %v",
 		slices.Sorted(maps.Keys(many)), slices.Sorted(maps.Keys(by)))
 	var all []string
 	for tool, names := range many {
-		w.unless(len(names) > 0 && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(by[tool]))), "%s takes %v, and %v are on it",
+		w.unless(len(names) > 0 && slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(by[tool]))),
+			"%s takes %v, and %v are on it",
 			tool, names, by[tool])
 		all = append(all, names...)
 	}
-	w.unless(len(all) > 0 && slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(one["mcp_aql"]))), "the modes offer %v and %v",
+	w.unless(len(all) > 0 && slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(one["mcp_aql"]))),
+		"the modes offer %v and %v",
 		all, one["mcp_aql"])
 	w.unless(begin(single, "task").Member("success") == "true" && begin(semantic, "task").Member("success") == "true",
 		"an execution can't be begun in both modes")
-	return fmt.Sprintf("by flag one tool, or %d tools, one for each kind that has operations, with the same %d operations", len(many), len(all)), w.err()
+	return fmt.Sprintf("by flag one tool, or %d tools, one for each kind that has operations, with the same %d operations",
+		len(many), len(all)), w.err()
 }
 
 func endpoints(ctx context.Context, d *conform.Driver) (string, error) {
@@ -117,7 +122,8 @@ func endpoints(ctx context.Context, d *conform.Driver) (string, error) {
 		w.unless(o.Endpoint == strings.ToLower(o.Category), "%s is %s, and on %s", o.Name, o.Category, o.Endpoint)
 	}
 	w.unless(len(all) >= 7, "%d operations are listed", len(all))
-	return fmt.Sprintf("%d operations with one category each; %d calls elsewhere are refused, with the tool it takes", len(all), refused), w.err()
+	return fmt.Sprintf("%d operations with one category each; %d calls elsewhere are refused, with the tool it takes", len(all),
+		refused), w.err()
 }
 
 func queries(ctx context.Context, d *conform.Driver) (string, error) {
@@ -167,10 +173,13 @@ func operationsList(ctx context.Context, d *conform.Driver) (string, error) {
 		w.shaped("IntrospectionSuccess", r.Text)
 		protocol := conform.Reply{Text: r.Member("data._protocol")}
 		w.shaped("ProtocolMetadata", protocol.Text)
-		w.unless(protocol.Member("mode") == mode && protocol.Member("version") == "1.0.0-draft" && protocol.Member("conformance") == "level-2",
-			"it says mode %s, version %s, conformance %s", protocol.Member("mode"), protocol.Member("version"), protocol.Member("conformance"))
+		w.unless(protocol.Member("mode") == mode && protocol.Member("version") == "1.0.0-draft" &&
+			protocol.Member("conformance") == "level-2",
+			"it says mode %s, version %s, conformance %s", protocol.Member("mode"), protocol.Member("version"),
+			protocol.Member("conformance"))
 		for _, flag := range []string{"batch", "field_selection", "confirmation", "dangerous_operations"} {
-			w.unless(protocol.Member("capabilities."+flag) == "true", "capabilities say %s of %s", protocol.Member("capabilities."+flag), flag)
+			w.unless(protocol.Member("capabilities."+flag) == "true", "capabilities say %s of %s", protocol.Member("capabilities."+flag),
+				flag)
 		}
 		var limits map[string]int
 		w.error(json.Unmarshal([]byte(protocol.Member("limits")), &limits))
@@ -180,13 +189,15 @@ func operationsList(ctx context.Context, d *conform.Driver) (string, error) {
 		var all []operation
 		w.error(json.Unmarshal([]byte(r.Member("data.operations")), &all))
 		for _, o := range all {
-			w.unless(o.Name != "" && o.Category != "" && o.Endpoint != "" && o.Description != "" && protocol.Member("danger."+o.Name+".level") != "",
+			w.unless(o.Name != "" && o.Category != "" && o.Endpoint != "" && o.Description != "" &&
+				protocol.Member("danger."+o.Name+".level") != "",
 				"an operation is listed as %+v", o)
 		}
 		listed = len(all)
 	}
 	w.unless(listed >= 7, "%d operations are listed", listed)
-	return fmt.Sprintf("version, conformance, mode, capabilities, limits and danger, and %d operations as published", listed), w.err()
+	return fmt.Sprintf("version, conformance, mode, capabilities, limits and danger, and %d operations as published", listed),
+		w.err()
 }
 
 func dangerTold(ctx context.Context, d *conform.Driver) (string, error) {
@@ -205,7 +216,8 @@ func dangerTold(ctx context.Context, d *conform.Driver) (string, error) {
 		w.shaped("DangerMetadata", string(danger[o.Name]))
 	}
 	w.unless(len(all) > 0 && len(danger) == len(all), "%d operations, and the danger of %d", len(all), len(danger))
-	w.unless(r.Member("data._protocol.danger.introspect.level") == "safe", "introspect is %s", r.Member("data._protocol.danger.introspect.level"))
+	w.unless(r.Member("data._protocol.danger.introspect.level") == "safe", "introspect is %s",
+		r.Member("data._protocol.danger.introspect.level"))
 	return fmt.Sprintf("level and reasons of %d operations", len(all)), w.err()
 }
 
@@ -221,11 +233,15 @@ func details(ctx context.Context, d *conform.Driver) (string, error) {
 	for _, o := range all {
 		r := detail(c, o.Name)
 		w.shaped("OperationDetails", r.Text)
-		w.unless(r.Member("returns.name") != "" && r.Member("examples.0.request.operation") == o.Name && r.Member("mcpTool") == "mcp_aql_"+o.Endpoint,
-			"%s returns %q, has the example %s and is on %s", o.Name, r.Member("returns.name"), r.Member("examples.0"), r.Member("mcpTool"))
-		w.unless(r.Member("permissions.readOnly") == fmt.Sprint(o.Category == "READ"), "%s says readOnly %s", o.Name, r.Member("permissions.readOnly"))
+		w.unless(r.Member("returns.name") != "" && r.Member("examples.0.request.operation") == o.Name &&
+			r.Member("mcpTool") == "mcp_aql_"+o.Endpoint,
+			"%s returns %q, has the example %s and is on %s", o.Name, r.Member("returns.name"), r.Member("examples.0"),
+			r.Member("mcpTool"))
+		w.unless(r.Member("permissions.readOnly") == fmt.Sprint(o.Category == "READ"), "%s says readOnly %s", o.Name,
+			r.Member("permissions.readOnly"))
 		lifecycle := slices.Contains([]string{"execute_agent", "complete_execution", "abort_execution"}, o.Name)
-		w.unless(!lifecycle || strings.Contains(r.Member("lifecycle.states"), "cancelled"), "%s has the lifecycle %s", o.Name, r.Member("lifecycle"))
+		w.unless(!lifecycle || strings.Contains(r.Member("lifecycle.states"), "cancelled"), "%s has the lifecycle %s", o.Name,
+			r.Member("lifecycle"))
 	}
 	w.unless(len(all) >= 7, "%d operations", len(all))
 	return fmt.Sprintf("%d operations whole, with no member beside those published", len(all)), w.err()
@@ -243,7 +259,8 @@ func onEndpoint(ctx context.Context, d *conform.Driver, endpoint string, names .
 	tools := toolsOf(c)
 	for _, name := range names {
 		r := detail(c, name)
-		w.unless(r.Member("endpoint") == endpoint && r.Member("semantic_category") == strings.ToUpper(endpoint), "%s is on %s, as %s", name,
+		w.unless(r.Member("endpoint") == endpoint && r.Member("semantic_category") == strings.ToUpper(endpoint), "%s is on %s, as %s",
+			name,
 			r.Member("endpoint"), r.Member("semantic_category"))
 		w.unless(slices.Contains(tools["mcp_aql_"+endpoint], name), "mcp_aql_%s takes %v", endpoint, tools["mcp_aql_"+endpoint])
 		answered := c.Tool("mcp_aql_"+endpoint, params{"operation": name, "params": params{}})
@@ -277,19 +294,22 @@ func stepParameters(ctx context.Context, d *conform.Driver) (string, error) {
 	for _, p := range documented {
 		required[p.Name] = p.Required
 	}
-	for name, want := range map[string]bool{"element_name": true, "next_action_hint": true, "step_description": false, "outcome": false, "findings": false} {
+	for name, want := range map[string]bool{"element_name": true, "next_action_hint": true, "step_description": false,
+		"outcome": false, "findings": false} {
 		got, known := required[name]
 		w.unless(known && got == want, "%s is documented %t, as required %t", name, known, got)
 	}
 	begin(c, "task")
-	whole := params{"element_name": "task", "next_action_hint": "reading README.md", "step_description": "to see what it says", "outcome": "success",
+	whole := params{"element_name": "task", "next_action_hint": "reading README.md", "step_description": "to see what it says",
+		"outcome":  "success",
 		"findings": params{"files": []any{"README.md"}}}
 	w.unless(goesOn(do(c, "record_execution_step", whole)), "a step with all of them does not go on")
 	for _, name := range []string{"element_name", "next_action_hint"} {
 		less := maps.Clone(whole)
 		delete(less, name)
 		r := do(c, "record_execution_step", less)
-		w.unless(failsBy(r, "VALIDATION_MISSING_PARAM") && strings.Contains(r.Member("error.message"), name), "without %s: %s", name, r.Text)
+		w.unless(failsBy(r, "VALIDATION_MISSING_PARAM") && strings.Contains(r.Member("error.message"), name), "without %s: %s", name,
+			r.Text)
 	}
 	return "element_name and next_action_hint are required, step_description, outcome and findings are taken", w.err()
 }

@@ -39,7 +39,8 @@ func tokenLives(ctx context.Context, d *conform.Driver) (string, error) {
 		return "", err
 	}
 	// The clock tolerance of thirty seconds is on top of what a token lives.
-	const within, beyond, beyondForbidden = 4*time.Minute + 50*time.Second, 5*time.Minute + 31*time.Second, 2*time.Minute + 31*time.Second
+	const within, beyond, beyondForbidden = 4*time.Minute + 50*time.Second, 5*time.Minute + 31*time.Second, 2*time.Minute +
+		31*time.Second
 	var w wrong
 	c := connect(ctx, h, "living")
 	defer c.Close()
@@ -55,7 +56,8 @@ func tokenLives(ctx context.Context, d *conform.Driver) (string, error) {
 	r = do(agent, "execute_agent", f)
 	w.unless(lives(with, r) == 2*time.Minute, "one of a forbidden operation lives %s: %s", lives(with, r), r.Text)
 	with.Pass(beyondForbidden)
-	w.unless(failsBy(do(agent, "execute_agent", confirming(f, asked(r))), "TOKEN_EXPIRED"), "one of a forbidden operation lives longer")
+	w.unless(failsBy(do(agent, "execute_agent", confirming(f, asked(r))), "TOKEN_EXPIRED"),
+		"one of a forbidden operation lives longer")
 	w.error(outOfBounds(ctx, d, "mcp_token_ttl: 16m", "mcp_forbidden_token_ttl: 6m"))
 	return "five minutes, of a forbidden operation two; settings of 16 and 6 are refused", w.err()
 }
@@ -63,7 +65,8 @@ func tokenLives(ctx context.Context, d *conform.Driver) (string, error) {
 // outOfBounds is a fault unless servers refuse each setting.
 func outOfBounds(ctx context.Context, d *conform.Driver, settings ...string) error {
 	for n, setting := range settings {
-		h, err := d.House(ctx, conform.Plan{Name: fmt.Sprintf("aql-bounds-%d-%s", n, strings.SplitN(setting, ":", 2)[0]), Settings: setting + "\n"})
+		h, err := d.House(ctx, conform.Plan{Name: fmt.Sprintf("aql-bounds-%d-%s", n, strings.SplitN(setting, ":", 2)[0]),
+			Settings: setting + "\n"})
 		if err == nil {
 			return fmt.Errorf("a server starts with %s at %s", setting, h.API)
 		}
@@ -79,7 +82,8 @@ func tolerance(ctx context.Context, d *conform.Driver) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	long, err := d.House(ctx, conform.Plan{Name: "aql-tolerant", Clocked: true, Settings: "mcp_acknowledge: true\nmcp_clock_tolerance: 5m\n"})
+	long, err := d.House(ctx, conform.Plan{Name: "aql-tolerant", Clocked: true,
+		Settings: "mcp_acknowledge: true\nmcp_clock_tolerance: 5m\n"})
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +95,8 @@ func tolerance(ctx context.Context, d *conform.Driver) (string, error) {
 		late   time.Duration
 		passes bool
 		warns  bool
-	}{{h, "30", 25 * time.Second, true, false}, {h, "30", 32 * time.Second, false, false}, {long, "300", 295 * time.Second, true, true},
+	}{{h, "30", 25 * time.Second, true, false}, {h, "30", 32 * time.Second, false, false}, {long, "300", 295 * time.Second, true,
+		true},
 		{long, "300", 302 * time.Second, false, true}} {
 		c := connect(ctx, tc.h, "tolerant")
 		told := do(c, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop.confirmation_tokens.clock_tolerance_seconds")
@@ -99,7 +104,8 @@ func tolerance(ctx context.Context, d *conform.Driver) (string, error) {
 		late := 5*time.Minute + tc.late
 		tc.h.Pass(late)
 		passed := do(c, "execute_agent", confirming(e, asked(r)))
-		w.unless(told == tc.told && (passed.Member("success") == "true") == tc.passes, "told as %s, %s late: %s", told, tc.late, passed.Text)
+		w.unless(told == tc.told && (passed.Member("success") == "true") == tc.passes, "told as %s, %s late: %s", told, tc.late,
+			passed.Text)
 		c.Close()
 		w.unless(strings.Contains(c.Diagnostics(), "tolerance") == tc.warns, "with %s it says %q", tc.told, c.Diagnostics())
 	}
@@ -125,7 +131,8 @@ func thousand(ctx context.Context, d *conform.Driver) (string, error) {
 		fitted++
 	}
 	w.unless(fitted == 1000, "%d tokens fit", fitted)
-	w.unless(do(c, "execute_agent", confirming(first, token)).Member("success") == "true", "the first of them does not count any more")
+	w.unless(do(c, "execute_agent", confirming(first, token)).Member("success") == "true",
+		"the first of them does not count any more")
 	spare := asked(do(c, "execute_agent", first))
 	w.unless(spare == "" || fitted < 1000, "one more than a thousand fits")
 	h.Pass(time.Hour)

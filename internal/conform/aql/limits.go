@@ -79,7 +79,8 @@ func limits(ctx context.Context, d *conform.Driver) (string, error) {
 			beyond.Member("error.details.limit") == tc.limit, "beyond %s: %s", tc.limit, short(beyond.Text))
 	}
 	w.unless(bounds["max_string_length"] <= bounds["max_request_size"], "a string may be longer than a request")
-	return fmt.Sprintf("%v: what is at a limit passes, what is one beyond is refused by its name; a string is within the request's", bounds), w.err()
+	return fmt.Sprintf("%v: what is at a limit passes, what is one beyond is refused by its name; a string is within the request's",
+		bounds), w.err()
 }
 
 // nested is so many objects in one another.

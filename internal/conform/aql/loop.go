@@ -54,13 +54,15 @@ func stepLimit(ctx context.Context, d *conform.Driver) (string, error) {
 	defer c.Close()
 	begin(c, "task")
 	loop := conform.Reply{Text: do(c, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop")}
-	w.unless(loop.Member("maxAutonomousSteps") == "3" && loop.Member("defaults.maxAutonomousSteps") == "3", "introspection says %s, by default %s",
+	w.unless(loop.Member("maxAutonomousSteps") == "3" && loop.Member("defaults.maxAutonomousSteps") == "3",
+		"introspection says %s, by default %s",
 		loop.Member("maxAutonomousSteps"), loop.Member("defaults.maxAutonomousSteps"))
 	for n := range 3 {
 		w.unless(goesOn(step(c, "task", fmt.Sprintf("reading page-%d", n))), "step %d of 3 does not go on", n+1)
 	}
 	over := step(c, "task", "reading page-4")
-	w.unless(holds(over) && strings.Contains(over.Member("data.reason"), "Step limit") && over.Member("data.request_id") != "", "step 4: %s", over.Text)
+	w.unless(holds(over) && strings.Contains(over.Member("data.reason"), "Step limit") && over.Member("data.request_id") != "",
+		"step 4: %s", over.Text)
 	_, yes := h.Order(ctx, "ada", "approve", over.Member("data.request_id"))
 	w.error(yes)
 	w.unless(goesOn(step(c, "task", "reading page-4")), "after an operator's yes it does not go on")
@@ -70,16 +72,19 @@ func stepLimit(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	other := connect(ctx, plainHome, "default-limit", "--endpoints", "single")
 	defer other.Close()
-	limit, err := strconv.Atoi(do(other, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop.defaults.maxAutonomousSteps"))
+	limit, err := strconv.Atoi(do(other, "introspect",
+		params{"query": "operations"}).Member("data._protocol.safety_loop.defaults.maxAutonomousSteps"))
 	w.unless(err == nil && limit > 0 && limit < 100, "the default is documented as %d: %v", limit, err)
 	all := []any{params{"operation": "execute_agent", "params": params{"element_name": "task"}}}
 	for n := range min(max(limit, 0), 98) + 1 {
-		all = append(all, params{"operation": "record_execution_step", "params": params{"element_name": "task", "next_action_hint": fmt.Sprintf("reading page-%d", n)}})
+		all = append(all, params{"operation": "record_execution_step", "params": params{"element_name": "task",
+			"next_action_hint": fmt.Sprintf("reading page-%d", n)}})
 	}
 	many := other.Tool("mcp_aql", params{"operations": all})
 	at := func(n int) string { return many.Member(fmt.Sprintf("results.%d.result.data.continue", n)) }
 	w.unless(at(limit) == "true" && at(limit+1) == "false", "step %d is answered %q, the next one %q", limit, at(limit), at(limit+1))
-	return fmt.Sprintf("set to 3, the fourth step waits for a human; by default %d, as introspection says, and the next one waits", limit), w.err()
+	return fmt.Sprintf("set to 3, the fourth step waits for a human; by default %d, as introspection says, and the next one waits",
+		limit), w.err()
 }
 
 func failurePauses(ctx context.Context, d *conform.Driver) (string, error) {
@@ -147,7 +152,8 @@ func patterns(ctx context.Context, d *conform.Driver) (string, error) {
 	e := connect(ctx, enforcing, "careful-evaluated")
 	defer e.Close()
 	safe, scored := acts(e, "rm heron-safe.o"), step(e, "task", "rm heron.o")
-	w.unless(goesOn(safe) && holds(scored), "of two deletions the one that is approved is answered %s, the other %s", safe.Text, scored.Text)
+	w.unless(goesOn(safe) && holds(scored), "of two deletions the one that is approved is answered %s, the other %s", safe.Text,
+		scored.Text)
 	return "deny before requiresApproval before autoApprove before evaluation, in any case, on the hint and what it names", w.err()
 }
 
@@ -180,14 +186,17 @@ func tiers(ctx context.Context, d *conform.Driver) (string, error) {
 	begin(c, "task")
 	var seen []string
 	bounds := conform.Reply{Text: do(c, "introspect", params{"query": "operations"}).Member("data._protocol.safety_loop.tiers")}
-	w.unless(bounds.Member("advisory") == "[0,30]" && bounds.Member("confirm") == "[31,60]" && bounds.Member("verify") == "[61,85]" &&
+	w.unless(bounds.Member("advisory") == "[0,30]" && bounds.Member("confirm") == "[31,60]" &&
+		bounds.Member("verify") == "[61,85]" &&
 		bounds.Member("danger_zone") == "[86,100]", "introspection has the tiers %s", bounds.Text)
-	for _, hint := range []string{"reading heron-tiers.md", "rm heron-tiers.o", "calling purge_heron_tiers on the web server", "calling drop_heron_tiers on the database"} {
+	for _, hint := range []string{"reading heron-tiers.md", "rm heron-tiers.o", "calling purge_heron_tiers on the web server",
+		"calling drop_heron_tiers on the database"} {
 		r := step(c, "task", hint)
 		event := decided(ctx, h, hint)
 		risk, err := strconv.Atoi(event.Member("decision.risk"))
 		tier := r.Member("data.nextStepRisk")
-		w.unless(err == nil && tierOf(risk) == tier && cmp.Or(event.Member("decision.tier"), "advisory") == tier, "%s scores %s, and is in %s, recorded as %s: %v", hint,
+		w.unless(err == nil && tierOf(risk) == tier && cmp.Or(event.Member("decision.tier"), "advisory") == tier,
+			"%s scores %s, and is in %s, recorded as %s: %v", hint,
 			event.Member("decision.risk"), tier, event.Member("decision.tier"), err)
 		seen = append(seen, fmt.Sprintf("%s %d", tier, risk))
 	}
@@ -241,7 +250,8 @@ func tolerances(ctx context.Context, d *conform.Driver) (string, error) {
 		}
 		m.Close()
 	}
-	return "a score of a deletion pauses the conservative alone, one of a forced push the moderate as well, neither the aggressive", w.err()
+	return "a score of a deletion pauses the conservative alone, one of a forced push the moderate as well, neither the aggressive",
+		w.err()
 }
 
 func ownLoop(ctx context.Context, d *conform.Driver) (string, error) {
@@ -262,7 +272,8 @@ func ownLoop(ctx context.Context, d *conform.Driver) (string, error) {
 		}
 		r := acts(c, "touch heron.txt")
 		w.unless(stops(r) == (want[2] == "true") && goesOn(r) == (want[2] == "false"), "%s by its own pattern: %s", agent, r.Text)
-		w.unless(r.Member("data.stepsRemaining") == map[string]string{"careful-own": "2", "bold-own": "19", "any-own": "2"}[agent], "%s has %s steps left", agent,
+		w.unless(r.Member("data.stepsRemaining") == map[string]string{"careful-own": "2", "bold-own": "19", "any-own": "2"}[agent],
+			"%s has %s steps left", agent,
 			r.Member("data.stepsRemaining"))
 		c.Close()
 	}
@@ -300,10 +311,12 @@ func repetition(ctx context.Context, d *conform.Driver) (string, error) {
 		}
 		c.Close()
 		declared := decided(ctx, h, "heron2-"+pause).Member("decision.danger")
-		w.unless(holds(last) == escalates && strings.Contains(last.Member("data.factors"), "too many deletions") == escalates, "the third, every %s: %s", pause,
+		w.unless(holds(last) == escalates && strings.Contains(last.Member("data.factors"), "too many deletions") == escalates,
+			"the third, every %s: %s", pause,
 			last.Text)
 		w.unless(declared == "destructive", "the declared level became %s", declared)
-		w.unless((last.Member("data.nextStepRisk") == "verify") == escalates, "the third, every %s, is in the tier %s", pause, last.Member("data.nextStepRisk"))
+		w.unless((last.Member("data.nextStepRisk") == "verify") == escalates, "the third, every %s, is in the tier %s", pause,
+			last.Member("data.nextStepRisk"))
 	}
 	return "the third deletion within ten minutes waits for a code as dangerous, its declared level stays destructive; spread over more time it passes", w.err()
 }

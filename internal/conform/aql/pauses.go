@@ -48,19 +48,22 @@ func nothingProceeds(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	_, yes := h.Order(ctx, "ada", "approve", request)
 	w.error(yes)
-	w.unless(goesOn(step(c, "task", risky, "execution_id", first.Member("data.execution_id"))), "the step an operator approved does not go on")
+	w.unless(goesOn(step(c, "task", risky, "execution_id", first.Member("data.execution_id"))),
+		"the step an operator approved does not go on")
 	s := connect(ctx, h, "stopped")
 	defer s.Close()
 	stop := acts(s, disaster)
 	w.unless(stops(stop), "a catastrophic step: %s", stop.Text)
 	w.unless(stops(step(s, "task", harmless)), "a stopped agent's next step goes on")
-	for name, r := range map[string]conform.Reply{"begin": begin(s, "new name"), "complete": do(s, "complete_execution", params{"element_name": "task"}),
+	for name, r := range map[string]conform.Reply{"begin": begin(s, "new name"), "complete": do(s, "complete_execution",
+		params{"element_name": "task"}),
 		"abort": do(s, "abort_execution", params{"element_name": "task"})} {
 		w.unless(failsBy(r, "PERMISSION_DENIED"), "a stopped agent may %s: %s", name, r.Text)
 	}
 	shown, err := code(ctx, h, challenge(stop))
 	w.error(err)
-	w.unless(verify(s, challenge(stop), shown).Member("data.unblocked") == "true" && goesOn(step(s, "task", harmless)), "a human's code does not let it go on")
+	w.unless(verify(s, challenge(stop), shown).Member("data.unblocked") == "true" && goesOn(step(s, "task", harmless)),
+		"a human's code does not let it go on")
 	return "a pause outlasts other steps, outcomes, executions and connections until an operator's yes, a stop everything until a human's code", w.err()
 }
 
@@ -74,7 +77,8 @@ func ownWord(ctx context.Context, d *conform.Driver) (string, error) {
 	defer c.Close()
 	paused := acts(c, risky)
 	request := paused.Member("data.request_id")
-	for _, given := range []params{{"request_id": request}, {"request_id": request, "code": "approved"}, {"request_id": request, "code": request},
+	for _, given := range []params{{"request_id": request}, {"request_id": request, "code": "approved"}, {"request_id": request,
+		"code": request},
 		{"request_id": request, "code": "0000-0000-0000-0000-0000-0000-0000-0000"}} {
 		r := do(c, "confirm_operation", given)
 		w.unless(r.Member("success") == "false", "its own word %v: %s", given, r.Text)
@@ -88,12 +92,15 @@ func ownWord(ctx context.Context, d *conform.Driver) (string, error) {
 	shown, err := code(ctx, h, challenge(verifying))
 	w.error(err)
 	bare := strings.ReplaceAll(shown, "-", "")
-	for _, r := range []conform.Reply{verifying, step(s, "task", harmless), step(s, "task", dangerous), do(s, "introspect", params{"query": "operations"})} {
-		w.unless(len(bare) >= 26 && !strings.Contains(strings.ReplaceAll(r.Text, "-", ""), bare), "the agent is told the code, or there is none")
+	for _, r := range []conform.Reply{verifying, step(s, "task", harmless), step(s, "task", dangerous), do(s, "introspect",
+		params{"query": "operations"})} {
+		w.unless(len(bare) >= 26 && !strings.Contains(strings.ReplaceAll(r.Text, "-", ""), bare),
+			"the agent is told the code, or there is none")
 	}
 	_, yes := h.Order(ctx, "ada", "approve", request)
 	w.error(yes)
-	w.unless(do(c, "confirm_operation", params{"request_id": request}).Member("data.confirmed") == "true" && goesOn(step(c, "task", risky)),
+	w.unless(do(c, "confirm_operation", params{"request_id": request}).Member("data.confirmed") == "true" && goesOn(step(c, "task",
+		risky)),
 		"after a human's yes it does not go on")
 	return "an agent's own word in four forms is refused and recorded, what it is told carries no proof, and a human's yes lets it go on", w.err()
 }
@@ -110,7 +117,8 @@ func pendingVerification(ctx context.Context, d *conform.Driver) (string, error)
 	id := challenge(first)
 	w.unless(holds(first) && id != "", "a dangerous step: %s", first.Text)
 	other := step(c, "task", harmless)
-	w.unless(holds(other) && challenge(other) == id && strings.Contains(other.Member("data.reason"), id), "another step: %s", other.Text)
+	w.unless(holds(other) && challenge(other) == id && strings.Contains(other.Member("data.reason"), id), "another step: %s",
+		other.Text)
 	begun := begin(c, "new")
 	w.unless(begun.Member("data.status") == "running", "a new execution: %s", begun.Text)
 	h.Pass(afterCode)
@@ -134,7 +142,8 @@ func namedChallenges(ctx context.Context, d *conform.Driver) (string, error) {
 		r := acts(c, hint)
 		c.Close()
 		all := notes(r)
-		w.unless(len(all) > 0 && all[0].Type == kind && uuid().MatchString(all[0].Metadata.VerificationID), "%s is told as %s", hint, r.Member("data.notifications"))
+		w.unless(len(all) > 0 && all[0].Type == kind && uuid().MatchString(all[0].Metadata.VerificationID), "%s is told as %s", hint,
+			r.Member("data.notifications"))
 		w.unless(len(all) > 0 && strings.Contains(h.CLI(ctx, "", "block", "list", "--json").Out, all[0].Metadata.VerificationID),
 			"operators see another challenge than %s", challenge(r))
 	}
@@ -152,7 +161,8 @@ func pausePrivate(ctx context.Context, d *conform.Driver) (string, error) {
 	var w wrong
 	id := challenge(acts(c, dangerous))
 	heard := acts(near, harmless)
-	w.unless(id != "" && goesOn(heard) && !strings.Contains(heard.Text, id), "the challenge %q is told to another agent: %s", id, heard.Text)
+	w.unless(id != "" && goesOn(heard) && !strings.Contains(heard.Text, id), "the challenge %q is told to another agent: %s", id,
+		heard.Text)
 	w.unless(challenge(step(c, "task", harmless)) == id, "its own agent is not told")
 	return "its own agent is told of the challenge, another that executes is not", w.err()
 }
@@ -166,7 +176,8 @@ func dangerousPauses(ctx context.Context, d *conform.Driver) (string, error) {
 	defer c.Close()
 	var w wrong
 	r := acts(c, dangerous)
-	w.unless(holds(r) && r.Member("data.nextStepRisk") == "verify" && r.Member("data.status") == "paused" && challenge(r) != "", "a dangerous step: %s", r.Text)
+	w.unless(holds(r) && r.Member("data.nextStepRisk") == "verify" && r.Member("data.status") == "paused" && challenge(r) != "",
+		"a dangerous step: %s", r.Text)
 	w.unless(begin(c, "new").Member("success") == "true", "it is a hard stop")
 	shown, err := code(ctx, h, challenge(r))
 	w.error(err)

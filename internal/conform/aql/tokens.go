@@ -91,7 +91,8 @@ func permissions(ctx context.Context, d *conform.Driver) (string, error) {
 	confirmed(other, "execute_agent", params{"element_name": "e"})
 	w.unless(asked(step(other, "e", "git status")) != "", "another connection's steps are not asked about")
 	said := conform.Reply{Text: do(c, "introspect", params{"query": "operations"}).Member("data._protocol.permissions")}
-	for operation, want := range map[string]string{"introspect": "AUTO_APPROVE", "record_execution_step": "CONFIRM_SESSION", "execute_agent": "CONFIRM_SINGLE_USE",
+	for operation, want := range map[string]string{"introspect": "AUTO_APPROVE", "record_execution_step": "CONFIRM_SESSION",
+		"execute_agent":      "CONFIRM_SINGLE_USE",
 		"complete_execution": "CONFIRM_SINGLE_USE", "abort_execution": "CONFIRM_SINGLE_USE", "confirm_operation": "AUTO_APPROVE"} {
 		w.unless(said.Member(operation) == want, "%s says %s", operation, said.Member(operation))
 	}
@@ -112,12 +113,15 @@ func confirmations(ctx context.Context, d *conform.Driver) (string, error) {
 	r := do(c, "execute_agent", with)
 	details := conform.Reply{Text: r.Member("error.details")}
 	at, err := time.Parse(time.RFC3339, details.Member("expires_at"))
-	w.unless(failsBy(r, "CONFIRMATION_REQUIRED") && details.Member("operation") == "execute_agent" && details.Member("danger_level") == "destructive" &&
-		details.Member("reasons.0") != "" && details.Member("confirmation_message") != "" && strings.HasPrefix(details.Member("confirmation_token"), "conf_") &&
+	w.unless(failsBy(r, "CONFIRMATION_REQUIRED") && details.Member("operation") == "execute_agent" &&
+		details.Member("danger_level") == "destructive" &&
+		details.Member("reasons.0") != "" && details.Member("confirmation_message") != "" &&
+		strings.HasPrefix(details.Member("confirmation_token"), "conf_") &&
 		err == nil && at.After(h.Now()), "it is asked with %s", r.Text)
 	w.shaped("ResultFailure", r.Text)
 	token := asked(r)
-	w.unless(do(c, "execute_agent", confirming(with, token)).Member("data.status") == "running", "the same request with the token does not pass")
+	w.unless(do(c, "execute_agent", confirming(with, token)).Member("data.status") == "running",
+		"the same request with the token does not pass")
 	again := do(c, "execute_agent", confirming(with, token))
 	w.unless(again.Member("success") == "false", "it passes twice: %s", again.Text)
 	return "asked with operation, level, reasons, message, token and expiry; the same request passes once with the token", w.err()
@@ -133,7 +137,8 @@ func reasonsFirst(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	var w wrong
 	r := begin(remote{ctx, h, "validated"}, "destructive reasons")
-	w.unless(asked(r) != "" && strings.Contains(r.Member("error.details.reasons"), "it removes herons"), "it is asked with %s", r.Text)
+	w.unless(asked(r) != "" && strings.Contains(r.Member("error.details.reasons"), "it removes herons"), "it is asked with %s",
+		r.Text)
 	return "why it is destructive is with the question: " + r.Member("error.details.reasons"), w.err()
 }
 
@@ -170,7 +175,8 @@ func tokenForm(ctx context.Context, d *conform.Driver) (string, error) {
 	w.unless(!strings.Contains(h.CLI(ctx, "", "audit", "list", "--json").Out, token), "a token is in the log")
 	events := h.Events(ctx, "TOKEN_ISSUED")
 	w.unless(strings.Contains(events, `"sha256:`), "the log does not name tokens by their hash")
-	return fmt.Sprintf("conf_ and 22 places of 64 symbols, of which %d bits change among %d; the log has hashes", bits+2, drawn), w.err()
+	return fmt.Sprintf("conf_ and 22 places of 64 symbols, of which %d bits change among %d; the log has hashes", bits+2, drawn),
+		w.err()
 }
 
 func tokenScope(ctx context.Context, d *conform.Driver) (string, error) {
@@ -211,7 +217,8 @@ func tokenScope(ctx context.Context, d *conform.Driver) (string, error) {
 	r = do(c, "abort_execution", confirming(params{"element_name": "e"}, ending))
 	w.unless(ending != "" && failsBy(r, "TOKEN_SCOPE_MISMATCH"), "another operation: %s", r.Text)
 	w.unless(do(one, "execute_agent", confirming(with, token)).Member("success") == "true", "what it was issued for does not pass")
-	return "another operation, other parameters, another connection and another issuer are refused, what it was issued for passes", w.err()
+	return "another operation, other parameters, another connection and another issuer are refused, what it was issued for passes",
+		w.err()
 }
 
 func tokenOnce(ctx context.Context, d *conform.Driver) (string, error) {
@@ -230,7 +237,8 @@ func tokenOnce(ctx context.Context, d *conform.Driver) (string, error) {
 	token = asked(do(c, "complete_execution", nothing))
 	first := do(c, "complete_execution", confirming(nothing, token))
 	second := do(c, "complete_execution", confirming(nothing, token))
-	w.unless(failsBy(first, "NOT_FOUND_RESOURCE") && failsBy(second, "TOKEN_ALREADY_USED"), "of a call that fails: %s, then %s", first.Text, second.Text)
+	w.unless(failsBy(first, "NOT_FOUND_RESOURCE") && failsBy(second, "TOKEN_ALREADY_USED"), "of a call that fails: %s, then %s",
+		first.Text, second.Text)
 	return "it counts once, and a call that fails has used it up as well", w.err()
 }
 
@@ -263,10 +271,13 @@ func tokenCodes(ctx context.Context, d *conform.Driver) (string, error) {
 	defer c.Close()
 	var w wrong
 	with := params{"element_name": "e"}
-	unknown, malformed := do(c, "execute_agent", confirming(with, "conf_AAAAAAAAAAAAAAAAAAAAAA")), do(c, "execute_agent", confirming(with, "nonsense"))
-	w.unless(failsBy(unknown, "TOKEN_INVALID") && unknown.Text == malformed.Text, "an unknown one: %s, a malformed one: %s", unknown.Text, malformed.Text)
+	unknown, malformed := do(c, "execute_agent", confirming(with, "conf_AAAAAAAAAAAAAAAAAAAAAA")), do(c, "execute_agent",
+		confirming(with, "nonsense"))
+	w.unless(failsBy(unknown, "TOKEN_INVALID") && unknown.Text == malformed.Text, "an unknown one: %s, a malformed one: %s",
+		unknown.Text, malformed.Text)
 	token := asked(do(c, "execute_agent", with))
-	w.unless(failsBy(do(c, "execute_agent", confirming(params{"element_name": "f"}, token)), "TOKEN_SCOPE_MISMATCH"), "a mismatching one has another code")
+	w.unless(failsBy(do(c, "execute_agent", confirming(params{"element_name": "f"}, token)), "TOKEN_SCOPE_MISMATCH"),
+		"a mismatching one has another code")
 	do(c, "execute_agent", confirming(with, token))
 	w.unless(failsBy(do(c, "execute_agent", confirming(with, token)), "TOKEN_ALREADY_USED"), "a used one has another code")
 	token = asked(do(c, "execute_agent", with))
@@ -325,7 +336,8 @@ func tokenIsNoProof(ctx context.Context, d *conform.Driver) (string, error) {
 	request := held.Member("data.request_id")
 	w.unless(holds(held) && request != "", "a risky step with a confirmation: %s", held.Text)
 	for name, r := range map[string]conform.Reply{
-		"the step":    do(c, "record_execution_step", params{"element_name": "task", "next_action_hint": risky, "_confirmation": token}),
+		"the step": do(c, "record_execution_step", params{"element_name": "task", "next_action_hint": risky,
+			"_confirmation": token}),
 		"its request": do(c, "confirm_operation", params{"request_id": request, "_confirmation": token}),
 		"a code":      do(c, "confirm_operation", params{"request_id": request, "code": token}),
 	} {

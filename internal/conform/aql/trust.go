@@ -11,7 +11,8 @@ import (
 
 func trustChecks() []conform.Check {
 	row := func(agent, trust string, want [5]string) conform.Check {
-		return conform.Check{IDs: []string{"AQL-D-4.1-" + agent}, Drives: "MCP over HTTP as an agent of that trust, with operations of every level",
+		return conform.Check{IDs: []string{"AQL-D-4.1-" + agent},
+			Drives: "MCP over HTTP as an agent of that trust, with operations of every level",
 			Do: func(ctx context.Context, d *conform.Driver) (string, error) {
 				return matrixRow(ctx, d, agent, trust, want)
 			}}
@@ -32,7 +33,8 @@ func trustChecks() []conform.Check {
 
 // trusted adds an agent of each trust to a home, each by the name of its clause.
 func trusted(ctx context.Context, h *conform.House) error {
-	for agent, level := range map[string]string{"untested": "untested", "generated": "generated", "validated": "validated", "community": "validated",
+	for agent, level := range map[string]string{"untested": "untested", "generated": "generated", "validated": "validated",
+		"community": "validated",
 		"certified": "validated"} {
 		if err := h.Agent(ctx, agent, "--trust", level); err != nil {
 			return err
@@ -98,7 +100,8 @@ func denials(ctx context.Context, d *conform.Driver) (string, error) {
 	}
 	var w wrong
 	denied := 0
-	for _, tc := range [][4]string{{"untested", "plain", "untested", "validated"}, {"generated", "destructive", "generated", "validated"},
+	for _, tc := range [][4]string{{"untested", "plain", "untested", "validated"}, {"generated", "destructive", "generated",
+		"validated"},
 		{"validated", "dangerous", "validated", "community_reviewed"}, {"community", "forbidden", "community_reviewed", "certified"}} {
 		r := begin(remote{ctx, h, tc[0]}, tc[1])
 		details := conform.Reply{Text: r.Member("error.details")}
@@ -106,15 +109,18 @@ func denials(ctx context.Context, d *conform.Driver) (string, error) {
 		if level == "" {
 			level = tc[1]
 		}
-		w.unless(failsBy(r, "PERMISSION_DANGER_LEVEL_DENIED") && details.Member("operation") == "execute_agent" && details.Member("danger_level") == level &&
-			details.Member("adapter_trust") == tc[2] && details.Member("minimum_trust_required") == tc[3] && details.Member("reasons.0") != "",
+		w.unless(failsBy(r, "PERMISSION_DANGER_LEVEL_DENIED") && details.Member("operation") == "execute_agent" &&
+			details.Member("danger_level") == level &&
+			details.Member("adapter_trust") == tc[2] && details.Member("minimum_trust_required") == tc[3] &&
+			details.Member("reasons.0") != "",
 			"%s by one who is %s: %s", tc[1], tc[0], r.Text)
 		w.shaped("ResultFailure", r.Text)
 		denied++
 	}
 	other := do(remote{ctx, h, "validated"}, "confirm_operation", params{"request_id": "apr_0"})
 	w.unless(!failsBy(other, "PERMISSION_DANGER_LEVEL_DENIED"), "another failure has the same code: %s", other.Text)
-	return fmt.Sprintf("%d denials by a code of their own, with operation, level, trust, the trust it would take, and reasons", denied), w.err()
+	return fmt.Sprintf("%d denials by a code of their own, with operation, level, trust, the trust it would take, and reasons",
+		denied), w.err()
 }
 
 func oneLevel(ctx context.Context, d *conform.Driver) (string, error) {
@@ -161,7 +167,8 @@ func demotions(ctx context.Context, d *conform.Driver) (string, error) {
 	w.error(down)
 	w.unless(trustOf(ctx, h, "falling") == "untested", "it is %s", trustOf(ctx, h, "falling"))
 	events := h.Events(ctx, "TRUST_CHANGE")
-	w.unless(strings.Contains(events, "falling") && strings.Contains(events, "it lied about herons") && strings.Contains(events, "untested"),
+	w.unless(strings.Contains(events, "falling") && strings.Contains(events, "it lied about herons") && strings.Contains(events,
+		"untested"),
 		"the log holds %s", events)
 	return "a demotion is recorded with its reason: TRUST_CHANGE", w.err()
 }
@@ -179,6 +186,7 @@ func expiry(ctx context.Context, d *conform.Driver) (string, error) {
 	before := comesTo(begin(c, "forbidden"))
 	h.Pass(31 * 24 * time.Hour)
 	after, lower := comesTo(begin(c, "forbidden")), comesTo(begin(c, "dangerous"))
-	w.unless(before == "confirmed" && after == "denied" && lower == "confirmed", "what is forbidden is %s, after its time %s, what is dangerous then %s", before, after, lower)
+	w.unless(before == "confirmed" && after == "denied" && lower == "confirmed",
+		"what is forbidden is %s, after its time %s, what is dangerous then %s", before, after, lower)
 	return "a certificate of 30 days is over after 31: what is forbidden is denied, what is dangerous confirmed", w.err()
 }
