@@ -47,8 +47,8 @@ func (a *Admission) keepSaid(ctx context.Context, change *ledger.Change, r inter
 	}
 	text := []byte(a.Redact(string(said)))
 	blob := ledger.Blob{Digest: auditlog.BlobDigest(text)}
-	if blob.Text, err = a.Kept(text, true); err != nil || len(blob.Text) == 0 {
-		return err
+	if blob.Text, err = a.Kept(text, true); err != nil || len(blob.Text) == 0 { // how it ended is recorded all the same
+		return a.Raise(change, r, "external-output", "what a service answered this module could not be kept, although its registration says so")
 	}
 	change.Blobs = append(change.Blobs, blob)
 	change.Events[0].Snapshots[auditlog.SnapshotSaid] = string(blob.Digest)

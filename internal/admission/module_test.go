@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -219,8 +220,12 @@ func TestWhatServicesAnswered(t *testing.T) {
 	spec.Covers(t, "MACE-5.3-2")
 	const bare, keeps = `{"type":"agent","version":"1"}`, `{"type":"agent","version":"1","persist_external_outputs":true}`
 	var sealed []string
+	var broken error
 	h := council(t, func(c *admission.Config) {
 		c.Record.Seal = func(text []byte) ([]byte, error) {
+			if broken != nil {
+				return nil, broken
+			}
 			sealed = append(sealed, string(text))
 			return []byte("sealed"), nil
 		}
@@ -276,6 +281,11 @@ func TestWhatServicesAnswered(t *testing.T) {
 	if err := h.Report(t.Context(), interlock.Requester{Agent: "claude", Principal: "alice", Run: "run-1", Call: "call-3"},
 		interlock.Outcome{Status: interlock.OutcomeSuccess, Detail: answered}); err != nil {
 		t.Fatal(err)
+	}
+	broken = errors.New("the key is gone")
+	ends("claude", answered)
+	if e := h.newest(interlock.EventAlert); !strings.Contains(string(e.Payload), "could not be kept") {
+		t.Errorf("what could not be kept is told as %s", e.Payload)
 	}
 	if len(sealed) > 0 {
 		t.Errorf("of an agent's own word %q is kept", sealed)

@@ -185,10 +185,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			continue
 		}
 		change := ledger.Change{Events: []ledger.Draft{draft}}
-		if err := a.keepSaid(ctx, &change, c.Requester, c.Measured.Said); err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
+		failed = errors.Join(failed, a.keepSaid(ctx, &change, c.Requester, c.Measured.Said)) // how it ended is recorded all the same
 		settled := copied(change)
 		err = a.settlement(&settled, c.Requester, reserved{c.Answer.Event, c.Answer.Uses, c.Answer.Decided}, c.Outcome.Status, c.Measured)
 		if err != nil {
@@ -196,7 +193,7 @@ func (a *Admission) Conclude(ctx context.Context, ended ...Concluded) error {
 			continue
 		}
 		if alert == "" && len(settled.Writes) == 0 {
-			plain.Events, plain.Blobs = append(plain.Events, draft), append(plain.Blobs, change.Blobs...)
+			plain.Events, plain.Blobs = append(plain.Events, change.Events...), append(plain.Blobs, change.Blobs...)
 			a.endings.of(&plain, c.Requester, c.Answer.Action, c.Outcome.Status)
 			continue
 		}
